@@ -1,0 +1,68 @@
+# Each target does its own set-up; the stamp makes the second run quick.
+PYTHON ?= python3
+UV ?= uv
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+WORKERS ?= 2
+export JAX_PLATFORMS ?= cpu
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format types imports check bench docs test-lowest lock clean
+
+help: ## show this list
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
+
+# Made afresh whenever the lock or the project's own metadata changes.
+$(STAMP): pyproject.toml requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "nacre needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) --version). Try: make PYTHON=python3.12 ..."; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Setting up $(VENV): a minute or two, once."
+	@$(BIN)/python -m pip install -qq --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install -qq --no-deps --no-build-isolation --editable .
+	@touch $@
+
+setup: $(STAMP) ## make .venv with everything that the tests need
+
+demo: $(STAMP) ## bundled data to a private synthetic table and report.html
+	$(BIN)/nacre demo
+
+test: $(STAMP) ## all tests
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+
+lint: $(STAMP) ## style, by ruff
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(STAMP) ## mend what ruff can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(STAMP) ## types, by mypy
+	$(BIN)/mypy
+
+imports: $(STAMP) ## what may import what, by import-linter
+	$(BIN)/lint-imports
+
+check: test lint types imports ## everything that CI runs
+
+bench: $(STAMP) ## speed and quality tables
+	$(BIN)/python -m bench
+
+docs: $(STAMP) ## the documentation site, in site/
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(BIN)/mkdocs build --strict
+
+test-lowest: ## the tests with the oldest versions that pyproject.toml allows
+	rm -rf .venv-lowest
+	$(UV) venv --quiet --python 3.11 .venv-lowest
+	$(UV) pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --editable '.[dev]'
+	.venv-lowest/bin/python -m pytest -n $(WORKERS) --dist loadgroup
+
+lock: ## pin the versions that `make test` installs
+	$(UV) pip compile pyproject.toml --extra dev --universal --generate-hashes --quiet \
+	  --python-version 3.11 --custom-compile-command 'make lock' --output-file requirements.lock
+
+clean: ## remove what the targets made
+	rm -rf .venv .venv-lowest .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache site dist build report.html
