@@ -1,0 +1,27 @@
+"""What is public about a table: column types, bounds and values; encode and decode, stateless."""
+
+from nacre.schema.category import Boolean, Categorical, Ordinal
+from nacre.schema.check import Check
+from nacre.schema.column import Column
+from nacre.schema.errors import SchemaError
+from nacre.schema.layout import Code, Encoded, Layout, Number
+from nacre.schema.moment import Datetime
+from nacre.schema.numeric import Integer, Real
+from nacre.schema.schema import Schema
+
+__all__ = [
+    "Boolean",
+    "Categorical",
+    "Check",
+    "Code",
+    "Column",
+    "Datetime",
+    "Encoded",
+    "Integer",
+    "Layout",
+    "Number",
+    "Ordinal",
+    "Real",
+    "Schema",
+    "SchemaError",
+]

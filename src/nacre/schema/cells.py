@@ -1,0 +1,157 @@
+"""Arrow cells of any type as float64 numbers or as microseconds, unreadable ones marked.
+
+Everything here works on whole arrays, and no cell can make it fail: a value that cannot be
+read becomes null and is marked. Arrow's own errors quote the cell, so none may escape.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+# Written for "no value" by common tools; fixed here, so nothing is inferred from the data.
+NO_VALUE = pa.array(["", "na", "n/a", "nan", "null", "none", "nat", "<na>"])
+NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity)$"
+DATE = (
+    r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
+    r"([ T]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?)?"
+)
+ZONE = r"(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)"
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether cells of this type are read as text."""
+    return (
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+    )
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether cells of this type are numbers already (a boolean is 0 or 1)."""
+    return (
+        pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_boolean(kind)
+    )
+
+
+def is_moment(kind: pa.DataType) -> bool:
+    """Whether cells of this type are dates or points in time."""
+    return pa.types.is_timestamp(kind) or pa.types.is_date(kind)
+
+
+def plain(array: pa.Array) -> pa.Array:
+    """The array without its dictionary or run-length coding."""
+    if pa.types.is_dictionary(array.type):
+        return array.dictionary_decode()
+    if pa.types.is_run_end_encoded(array.type):
+        return pc.run_end_decode(array)
+    return array
+
+
+def text(array: pa.Array) -> pa.Array:
+    """Text cells with surrounding blanks removed; an empty cell stays empty."""
+    if not pa.types.is_string(array.type) and not pa.types.is_large_string(array.type):
+        # Unchecked: bytes that are not UTF-8 match nothing, and so are unreadable like any other.
+        wide = pa.types.is_large_binary(array.type)
+        array = pc.cast(array, pa.large_string() if wide else pa.string(), safe=False)
+    return pc.ascii_trim_whitespace(array)
+
+
+def numbers(array: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cells as float64 (NaN where there is none), and masks: missing, unreadable.
+
+    float64 holds every integer below 2^53 exactly, and larger ones are out of any range.
+    """
+    array = plain(array)
+    if pa.types.is_null(array.type):
+        return np.full(len(array), np.nan), np.ones(len(array), bool), np.zeros(len(array), bool)
+    unreadable = np.zeros(len(array), bool)
+    if is_text(array.type):
+        array, unreadable = _parse_numbers(text(array))
+    if pa.types.is_decimal(array.type) or pa.types.is_boolean(array.type):
+        array = pc.cast(array, pa.float64())
+    values = pc.cast(array, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return values, np.isnan(values) & ~unreadable, unreadable
+
+
+def _parse_numbers(cells: pa.Array) -> tuple[pa.Array, np.ndarray]:
+    try:  # most columns are clean, and this is several times faster than looking at each cell
+        return pc.cast(cells, pa.float64()), np.zeros(len(cells), bool)
+    except pa.ArrowInvalid:
+        pass
+    empty = pc.is_in(pc.ascii_lower(cells), value_set=NO_VALUE.cast(cells.type))
+    readable = pc.match_substring_regex(cells, NUMBER)
+    nothing = pa.scalar(None, cells.type)
+    parsed = pc.cast(pc.if_else(readable, cells, nothing), pa.float64())
+    return parsed, mask(pc.invert(pc.or_(readable, empty)))
+
+
+def moments(array: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cells as microseconds since 1970 (UTC), and masks: missing, unreadable."""
+    array = plain(array)
+    if pa.types.is_null(array.type):
+        nothing = np.ones(len(array), bool)
+        return np.zeros(len(array), np.int64), nothing, np.zeros(len(array), bool)
+    unreadable = np.zeros(len(array), bool)
+    if is_text(array.type):
+        array, unreadable = _parse_moments(text(array))
+    missing = mask(pc.is_null(array)) & ~unreadable
+    return _microseconds(array), missing, unreadable
+
+
+def _parse_moments(cells: pa.Array) -> tuple[pa.Array, np.ndarray]:
+    micro = pa.timestamp("us")
+    try:
+        return pc.cast(cells, micro), np.zeros(len(cells), bool)
+    except pa.ArrowInvalid:
+        pass
+    empty = pc.is_in(pc.ascii_lower(cells), value_set=NO_VALUE.cast(cells.type))
+    nothing = pa.scalar(None, cells.type)
+    # Arrow keeps at most the six digits that a microsecond has.
+    cells = pc.replace_substring_regex(cells, r"(\.\d{6})\d+", r"\1")
+    local = pc.match_substring_regex(cells, DATE + "$")
+    zoned = pc.match_substring_regex(cells, DATE + ZONE + "$")
+    possible = _day_exists(pc.if_else(pc.or_(local, zoned), cells, nothing))
+    here = pc.cast(pc.if_else(pc.and_(local, possible), cells, nothing), micro)
+    utc = pa.timestamp("us", "UTC")
+    there = pc.cast(pc.if_else(pc.and_(zoned, possible), cells, nothing), utc)
+    unreadable = pc.invert(pc.or_(possible, empty))
+    return pc.coalesce(here, pc.cast(there, micro)), mask(unreadable)
+
+
+def _day_exists(dates: pa.Array) -> pa.Array:
+    """Whether the day is in its month: Arrow refuses a whole column for one 30 February."""
+    firsts = pc.binary_join_element_wise(pc.utf8_slice_codeunits(dates, 0, 7), "01", "-")
+    months = pc.cast(firsts, pa.timestamp("s")).to_numpy(zero_copy_only=False)
+    months = months.astype("datetime64[M]")
+    days = pc.fill_null(pc.cast(pc.utf8_slice_codeunits(dates, 8, 10), pa.int64()), 1).to_numpy()
+    same = (months.astype("datetime64[D]") + (days - 1)).astype("datetime64[M]") == months
+    return pa.array(same)  # False where there is no date
+
+
+def _microseconds(array: pa.Array) -> np.ndarray:
+    """Points in time as int64 microseconds; those too far away for that stop at the end."""
+    if pa.types.is_date32(array.type):
+        counts, unit = pc.cast(array.view(pa.int32()), pa.int64()), 86_400_000_000
+    else:
+        counts = array.view(pa.int64())
+        unit = {"s": 1_000_000, "ms": 1000, "us": 1, "ns": 0}.get(
+            getattr(array.type, "unit", "ms"), 1000
+        )
+    whole = pc.fill_null(counts, 0).to_numpy(zero_copy_only=False)
+    if unit == 0:
+        return whole // 1000
+    limit = np.iinfo(np.int64).max // (4 * unit)
+    return np.clip(whole, -limit, limit) * unit
+
+
+def mask(array: pa.Array) -> np.ndarray:
+    """A Boolean array as NumPy has it, null as False."""
+    return pc.fill_null(array, False).to_numpy(zero_copy_only=False)

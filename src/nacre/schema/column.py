@@ -1,0 +1,159 @@
+"""What every column type has: public facts, their problems, and one column of a batch read."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+# Reasons that a value does not fit; `check` counts them and explains them.
+MISSING = "missing"
+NOT_A_NUMBER = "not a number"
+NOT_WHOLE = "not a whole number"
+NOT_A_DATE = "not a date"
+NOT_TRUE_OR_FALSE = "not true or false"
+OUT_OF_RANGE = "out of range"
+UNKNOWN = "unknown value"
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Reading:
+    """One column of a batch as integers, with what was wrong where.
+
+    Attributes:
+        values: ticks (int64) or codes (int32, with 'other' and 'missing' already coded).
+        missing: the value is null, or unreadable in a nullable column.
+        refused: by reason, rows that cannot be encoded at all and so count as zero.
+        changed: by reason, rows that were encoded as something else (clamped, rounded).
+    """
+
+    values: np.ndarray
+    missing: np.ndarray
+    refused: Mapping[str, np.ndarray]
+    changed: Mapping[str, np.ndarray]
+
+    @classmethod
+    def of_ticks(
+        cls,
+        ticks: np.ndarray,
+        *,
+        missing: np.ndarray,
+        unreadable: Mapping[str, np.ndarray],
+        changed: Mapping[str, np.ndarray],
+        nullable: bool,
+    ) -> Reading:
+        """A number's reading: gaps are missing values where allowed, and refused otherwise."""
+        gaps = missing.copy()
+        for where in unreadable.values():
+            gaps |= where
+        ticks[gaps] = 0  # so that nothing is left of what stood there
+        if nullable:
+            return cls(ticks, gaps, {}, {**unreadable, **changed})
+        return cls(ticks, gaps, {MISSING: missing, **unreadable}, changed)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Column(abc.ABC):
+    """Public facts about one column. Construction never fails: `Schema` reports all problems."""
+
+    type: ClassVar[str]
+    nullable: bool = False
+
+    @abc.abstractmethod
+    def problems(self) -> list[str]:
+        """What is wrong with these facts, each with what to do."""
+
+    @abc.abstractmethod
+    def accepts(self, kind: pa.DataType) -> bool:
+        """Whether a column of this Arrow type (not a dictionary) can be read."""
+
+    @abc.abstractmethod
+    def read(self, array: pa.Array) -> Reading:
+        """Encode one column of a batch; never fails because of a value."""
+
+    @abc.abstractmethod
+    def write(self, values: np.ndarray, missing: np.ndarray | None) -> pa.Array:
+        """Decode ticks or codes to the canonical Arrow type."""
+
+    @property
+    @abc.abstractmethod
+    def ticks(self) -> int | None:
+        """The largest tick of a number; None for a column of codes."""
+
+    @property
+    @abc.abstractmethod
+    def size(self) -> int | None:
+        """How many codes, 'other' and 'missing' included; None for a number."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The column as its YAML form has it, fields at their defaults left out."""
+        fields: dict[str, Any] = {"type": self.type}
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.name != "nullable" and (
+                field.default is dataclasses.MISSING or value != field.default
+            ):
+                fields[field.name] = list(value) if isinstance(value, tuple) else value
+        if self.nullable:
+            fields["nullable"] = True
+        return fields
+
+    def flag_problems(self) -> list[str]:
+        """Problems of the yes/no fields, the same for every type."""
+        return [
+            f"{name}={shown(value)} must be true or false."
+            for name in ("nullable", "other")
+            if not isinstance(value := getattr(self, name, False), bool)
+        ]
+
+
+def settle(column: Column, **converted: Any) -> None:
+    """Store normalised field values during construction, where a frozen class may still change."""
+    for name, value in {"nullable": as_flag(column.nullable), **converted}.items():
+        object.__setattr__(column, name, value)
+
+
+def as_flag(value: Any) -> Any:
+    """True or False for what YAML calls so; anything else is left for `problems` to report."""
+    if isinstance(value, str):
+        word = value.strip().lower()
+        return True if word in ("true", "yes", "on") else False if word in NO else value
+    return value
+
+
+NO = ("false", "no", "off")
+
+
+def as_number(value: Any) -> Any:
+    """A float for a number or its text; anything else is left for `problems` to report."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str | np.number):
+        return value
+    try:
+        return float(value) + 0.0  # -0.0 becomes 0.0, so that equal schemas have equal digests
+    except (ValueError, OverflowError):
+        return value
+
+
+def as_whole(value: Any) -> Any:
+    """An int for a whole number or its text; anything else is left for `problems` to report."""
+    if isinstance(value, str):
+        try:
+            return int(value.replace("_", "x"))  # Python reads 1_0 as 10; people do not
+        except ValueError:
+            pass
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return int(value)
+    number = as_number(value)
+    return int(number) if isinstance(number, float) and number.is_integer() else value
+
+
+def shown(value: Any) -> str:
+    """A schema's own (public) value as a message shows it: short, whatever it is."""
+    if isinstance(value, list | tuple | dict | set):
+        return f"a {type(value).__name__}"
+    text = repr(value) if isinstance(value, str) else f"{value}"
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,226 @@
+"""The YAML form of a schema: read without guessing types, written with comments."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from nacre.schema.category import Boolean, Categorical, Ordinal
+from nacre.schema.column import Column, as_flag, as_whole, shown
+from nacre.schema.errors import SchemaError
+from nacre.schema.moment import Datetime
+from nacre.schema.numeric import Integer, Real
+from nacre.schema.unreadable import Unreadable
+
+VERSION = 1
+WIDTH = 96  # of a written line, two blanks of indent apart
+TYPES: dict[str, type[Column]] = {
+    column.type: column for column in (Integer, Real, Categorical, Ordinal, Boolean, Datetime)
+}
+KEYS = ("nacre", "label", "provenance", "reviewed", "columns", "releases")
+UNIT = (
+    "`unit` is not supported yet: one row must be one person. Bring the table to one row a person "
+    "first, and remove `unit`."
+)
+GUIDE = """\
+# A nacre schema: only facts that are public anyway, because models carry them in the open.
+# Each column has a `type`, and may be `nullable: true` (values may be missing):
+#   integer      low, high            whole numbers; what lies outside is clamped
+#   real         low, high, decimals  `decimals` digits after the point (leave out for any)
+#   categorical  values, other        `other: true` gathers values that are not listed
+#   ordinal      values               listed from lowest to highest
+#   boolean                           true or false
+#   datetime     low, high, step      `step` is the resolution, such as 1d, 1h, 15min, 1s
+# `values` are text: no, 1 and null mean just these words.
+"""
+LABEL = "# The column that models learn to predict.\n"
+PROVENANCE = """\
+# Where these facts come from: declared (known without the rows), data (read from the rows, so
+# not private), private (paid for with privacy budget; see `releases`).
+"""
+REVIEW = """\
+# Set this to true once a person has checked that every bound and value below is public: would
+# anybody know it without seeing this table? Until then a fit refuses the schema.
+"""
+RELEASES = "# What the private draft released; a fit adds its cost to its own.\n"
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The content of a schema file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise SchemaError(
+            f"There is no schema file '{path}'. Check the path, or make one with "
+            "`nacre schema draft`."
+        ) from None
+    except UnicodeDecodeError:
+        raise SchemaError(f"The schema '{path}' is not UTF-8 text. Save it as UTF-8.") from None
+    except OSError as error:
+        raise SchemaError(f"'{path}' cannot be read as a schema: {error.strerror}.") from None
+    return load(text)
+
+
+def load(text: str) -> dict[str, Any]:
+    """YAML as text, lists and mappings: only in `releases` are there numbers and Booleans."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        root = yaml.compose(text, Loader=loader)
+        if not isinstance(root, yaml.MappingNode):
+            raise SchemaError("The schema must be a mapping with `columns:`; this is not one.")
+        said = _Reader().mapping(root)
+        for key, node in root.value:
+            if key.value == "label" and node.tag == "tag:yaml.org,2002:null":
+                said["label"] = None
+            if key.value == "releases":
+                said["releases"] = yaml.constructor.SafeConstructor().construct_document(node)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+        raise SchemaError(f"The schema is not valid YAML{where}: {error.problem}.") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        if isinstance(error, SchemaError):
+            raise
+        raise SchemaError("The schema is not valid YAML.") from None
+    return said
+
+
+class _Reader:
+    """Nodes as plain values with every scalar left as written: no, 1, null, 2000-01-01."""
+
+    def __init__(self) -> None:
+        self.open: set[int] = set()
+        self.done: dict[int, Any] = {}  # an alias is the same value again, not a copy
+
+    def value(self, node: yaml.Node) -> Any:
+        if id(node) in self.done:
+            return self.done[id(node)]
+        if id(node) in self.open:
+            raise SchemaError("The schema has a YAML alias inside its own anchor. Remove it.")
+        self.open.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            self.done[id(node)] = self.mapping(node)
+        elif isinstance(node, yaml.SequenceNode):
+            self.done[id(node)] = [self.value(item) for item in node.value]
+        else:
+            self.done[id(node)] = node.value
+        return self.done[id(node)]
+
+    def mapping(self, node: yaml.MappingNode) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, item in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise SchemaError(f"Line {key.start_mark.line + 1}: a name must be plain text.")
+            if key.value in found:
+                line = key.start_mark.line + 1
+                raise SchemaError(f"Line {line}: {shown(key.value)} is there twice. Remove one.")
+            found[key.value] = self.value(item)
+        return found
+
+
+def unpack(said: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """A schema's fields from its plain form, and the problems outside its columns."""
+    problems = [UNIT] if "unit" in said else []
+    problems += [
+        f"`{key}` is not known here.{_suggest(key, KEYS)}"
+        for key in map(str, said)
+        if key not in (*KEYS, "unit")
+    ]
+    if as_whole(said.get("nacre", VERSION)) != VERSION:
+        problems.append(
+            f"nacre: {shown(said['nacre'])} is not a schema version known here. "
+            f"This is version {VERSION}; a later nacre may read it."
+        )
+    columns = said.get("columns", {})
+    if not isinstance(columns, Mapping):
+        problems.append("`columns` must be a mapping from names to facts.")
+        columns = {"?": Unreadable(reasons=())}
+    releases = said.get("releases") or ()
+    if not isinstance(releases, list | tuple):
+        problems.append("`releases` must be a list, as a private draft writes it.")
+        releases = ()
+    label = said.get("label")
+    parts = {
+        "columns": {name: column(facts) for name, facts in columns.items()},
+        "label": None if label == "" or "?" in columns else label,
+        "provenance": said.get("provenance", "declared"),
+        "reviewed": as_flag(said.get("reviewed", False)),
+        "releases": tuple(releases),
+    }
+    return parts, problems
+
+
+def column(facts: Any) -> Column:
+    """One column from its plain form; problems are kept for `Schema` to report."""
+    if isinstance(facts, Column):
+        return facts
+    if not isinstance(facts, Mapping):
+        return Unreadable(reasons=("describe it as {type: ..., ...}.",))
+    known = TYPES.get(facts["type"]) if isinstance(facts.get("type"), str) else None
+    if known is None:
+        given = f"type {shown(facts['type'])} is not known" if "type" in facts else "no type given"
+        hint = _suggest(str(facts.get("type", "")), TYPES)
+        return Unreadable(reasons=(f"{given}. Use one of {', '.join(TYPES)}.{hint}",))
+    fields = dataclasses.fields(known)
+    names = [field.name for field in fields]
+    needed = [field.name for field in fields if field.default is dataclasses.MISSING]
+    reasons = [
+        f"`{name}` is not known for type {known.type}.{_suggest(name, names)}"
+        for name in map(str, facts)
+        if name not in (*names, "type")
+    ]
+    reasons += [_needs(name, known.type) for name in needed if name not in facts]
+    if reasons:
+        return Unreadable(reasons=tuple(reasons))
+    return known(**{name: facts[name] for name in names if name in facts})
+
+
+def _needs(name: str, type_name: str) -> str:
+    if name == "values":
+        return Categorical(values=()).problems()[0]
+    return f"no {name} given. A column of type {type_name} needs a public bound `{name}`."
+
+
+def _suggest(word: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(word.lower(), known, 1)
+    return f" Did you mean {close[0]}?" if close else ""
+
+
+def dump(said: Mapping[str, Any]) -> str:
+    """The YAML text of a schema's plain form, with comments."""
+    parts = [GUIDE, _yaml({"nacre": said["nacre"]})]
+    if "label" in said:
+        parts += [LABEL, _yaml({"label": said["label"]})]
+    if said["provenance"] != "declared" or said["reviewed"]:
+        parts += [PROVENANCE, _yaml({"provenance": said["provenance"]})]
+        parts += [REVIEW, _yaml({"reviewed": said["reviewed"]})]
+    parts.append("columns:\n")
+    parts += [_column_lines(name, facts) for name, facts in said["columns"].items()]
+    if "releases" in said:
+        parts += [RELEASES, _yaml({"releases": said["releases"]})]
+    return "".join(parts)
+
+
+def _column_lines(name: str, facts: Mapping[str, Any]) -> str:
+    """One column on one line where it fits, as a block where it does not."""
+    line = _yaml({name: facts}, flow=True, width=10**6)[1:-2]  # without the outer braces
+    if len(line) <= WIDTH and "\n" not in line:
+        return f"  {line}\n"
+    block = _yaml({name: facts}, flow=None)
+    return "".join(f"  {each}" for each in block.splitlines(keepends=True))
+
+
+def _yaml(value: Any, *, flow: bool | None = False, width: int = WIDTH) -> str:
+    return yaml.dump(
+        value,
+        Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper),
+        default_flow_style=flow,
+        sort_keys=False,
+        allow_unicode=True,
+        width=width,
+    )

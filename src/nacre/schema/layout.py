@@ -1,0 +1,148 @@
+"""What an encoded row is made of: integer ticks of numbers, and codes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Literal, final
+
+import numpy as np
+
+Role = Literal["value", "missing"]
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Number:
+    """A number or time, encoded as a tick from 0 to `ticks`."""
+
+    name: str
+    ticks: int
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Code:
+    """A code from 0 to `size` - 1.
+
+    Role "value" is a column of categories: its last code is 'missing' if it is nullable, and
+    the one before that (or the last) 'other' if it has one. Role "missing" belongs to a nullable
+    number: 0 if the number is there, 1 if it is missing.
+    """
+
+    name: str
+    size: int
+    role: Role = "value"
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """The numbers and codes of a row, each in the order of the schema's columns.
+
+    >>> layout = Layout(numbers=(Number("age", 73),), codes=(Code("sex", 2),))
+    >>> layout.encoded(ticks=[[0], [73]], codes=[[1], [0]]).units().tolist()
+    [[0.0], [1.0]]
+    """
+
+    numbers: tuple[Number, ...]
+    codes: tuple[Code, ...]
+
+    @cached_property
+    def limits(self) -> np.ndarray:
+        """The largest tick of each number, int64[N]."""
+        return np.array([number.ticks for number in self.numbers], np.int64)
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """How many codes there are for each code column, int32[K]."""
+        return np.array([code.size for code in self.codes], np.int32)
+
+    def number(self, name: str) -> int:
+        """The place of a column among the numbers."""
+        return [number.name for number in self.numbers].index(name)
+
+    def code(self, name: str, role: Role = "value") -> int:
+        """The place of a column among the codes."""
+        return [(code.name, code.role) for code in self.codes].index((name, role))
+
+    def encoded(self, ticks: Any = None, codes: Any = None, valid: Any = None) -> Encoded:
+        """Encoded rows of this layout; what it has none of may be left out.
+
+        Without `valid`, every row is.
+        """
+        n = len(ticks) if ticks is not None else len(codes) if codes is not None else 0
+        ticks = np.zeros((n, len(self.numbers))) if ticks is None else ticks
+        codes = np.zeros((n, len(self.codes))) if codes is None else codes
+        return Encoded(
+            layout=self,
+            ticks=np.asarray(ticks, np.int64),
+            codes=np.asarray(codes, np.int32),
+            valid=np.ones(n, bool) if valid is None else np.asarray(valid, bool),
+        )
+
+    def from_units(self, units: Any, codes: Any = None) -> Encoded:
+        """Encoded rows from numbers in [0, 1] (clamped, then rounded to the nearest tick)."""
+        units = np.clip(np.nan_to_num(np.asarray(units, np.float64)), 0, 1)
+        ticks = np.rint(units * self.limits).astype(np.int64)
+        # Beyond 2^53 the product may be rounded up past the last tick.
+        return self.encoded(np.minimum(ticks, self.limits), codes)
+
+
+@final
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Encoded:
+    """Rows as integers, hence exact.
+
+    Attributes:
+        ticks: int64[n, N], one column per `layout.numbers`; 0 where the number is missing.
+        codes: int32[n, K], one column per `layout.codes`.
+        valid: bool[n]; a row that is not valid counts as zero in every sum.
+        layout: what the columns are.
+    """
+
+    ticks: np.ndarray
+    codes: np.ndarray
+    valid: np.ndarray
+    layout: Layout
+
+    def __post_init__(self) -> None:
+        n = len(self.valid)
+        wanted = ((n, len(self.layout.numbers)), (n, len(self.layout.codes)), (n,))
+        given = (self.ticks.shape, self.codes.shape, self.valid.shape)
+        if given != wanted:
+            raise ValueError(
+                f"Encoded rows have shapes {given} for ticks, codes and valid; "
+                f"the layout needs {wanted}."
+            )
+
+    def __repr__(self) -> str:
+        # Without any content: messages and notebooks must not show private rows by accident.
+        shape = f"{len(self.layout.numbers)} numbers, {len(self.layout.codes)} codes"
+        return f"Encoded({len(self)} rows, {shape})"
+
+    def __len__(self) -> int:
+        return len(self.valid)
+
+    def __getitem__(self, rows: slice | np.ndarray) -> Encoded:
+        """Some of the rows: a slice, a mask or an array of places."""
+        return dataclasses.replace(
+            self, ticks=self.ticks[rows], codes=self.codes[rows], valid=self.valid[rows]
+        )
+
+    def units(self) -> np.ndarray:
+        """Numbers scaled to [0, 1], float64[n, N]."""
+        return self.ticks / self.layout.limits
+
+    @classmethod
+    def concat(cls, parts: Sequence[Encoded]) -> Encoded:
+        """All rows of some parts (at least one) that have the same layout."""
+        if any(part.layout != parts[0].layout for part in parts):
+            raise ValueError("Encoded parts can be joined only if they have the same layout.")
+        return cls(
+            ticks=np.concatenate([part.ticks for part in parts]),
+            codes=np.concatenate([part.codes for part in parts]),
+            valid=np.concatenate([part.valid for part in parts]),
+            layout=parts[0].layout,
+        )

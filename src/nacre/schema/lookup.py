@@ -1,0 +1,70 @@
+"""Places of cells in a public list of values, whatever Arrow type the cells have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nacre.schema import cells
+
+NOT_LISTED, NOTHING = -1, -2  # places of cells that are not in the list, or empty
+
+
+class Lookup:
+    """Finds the place of each cell in a list of values, through the distinct cells only."""
+
+    def __init__(self, values: Sequence[str], *, words: bool = False) -> None:
+        # Words for true and false are known in any case, and so are those for "no value". In a
+        # list of values "NA" may be Namibia: there only an empty cell is missing.
+        self.words = words
+        self.values = pa.array(values, pa.string())
+        # 1, 1.0 and "1.0" are all "1"; tables that once had a gap in a column write 1.0.
+        self.whole = _without_zeros(self.values)
+        self.truth = _truth(values)
+
+    def find(self, array: pa.Array) -> np.ndarray:
+        """The place of each cell (int32), NOT_LISTED or NOTHING."""
+        if pa.types.is_run_end_encoded(array.type):
+            array = pc.run_end_decode(array)
+        if not pa.types.is_dictionary(array.type):
+            array = pc.dictionary_encode(array)
+        places = np.append(self._places(array.dictionary), np.int32(NOTHING))
+        indices = pc.fill_null(pc.cast(array.indices, pa.int64()), len(places) - 1)
+        return places[indices.to_numpy(zero_copy_only=False)]
+
+    def _places(self, distinct: pa.Array) -> np.ndarray:
+        names = self._names(distinct)
+        empty = cells.NO_VALUE if self.words else pa.array([""])
+        if self.words:
+            names = pc.ascii_lower(names)
+        places = pc.index_in(names, value_set=self.values)
+        places = pc.coalesce(places, pc.index_in(_without_zeros(names), value_set=self.whole))
+        nothing = pc.or_(pc.is_null(names), pc.is_in(names, value_set=empty))
+        places = pc.if_else(nothing, NOTHING, pc.fill_null(places, NOT_LISTED))
+        return places.to_numpy(zero_copy_only=False).astype(np.int32)
+
+    def _names(self, distinct: pa.Array) -> pa.Array:
+        """Cells as text the way the values are written."""
+        kind = distinct.type
+        if cells.is_text(kind):
+            return pc.cast(cells.text(distinct), pa.string(), safe=False)
+        if pa.types.is_boolean(kind):
+            return pc.if_else(distinct, *self.truth)
+        if pa.types.is_float16(kind):
+            distinct = pc.cast(distinct, pa.float32())
+        if pa.types.is_floating(kind):
+            distinct = pc.if_else(pc.is_nan(distinct), None, distinct)
+        return pc.cast(distinct, pa.string())
+
+
+def _truth(values: Sequence[str]) -> tuple[str, str]:
+    """How true and false are written among the values: as words in any case, or as 1 and 0."""
+    words = {value.lower(): value for value in values}
+    return words.get("true", words.get("1", "true")), words.get("false", words.get("0", "false"))
+
+
+def _without_zeros(names: pa.Array) -> pa.Array:
+    return pc.replace_substring_regex(names, r"^([+-]?\d+)\.0+$", r"\1")

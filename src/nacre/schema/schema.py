@@ -1,0 +1,250 @@
+"""The schema: what is public about a table, and the exact integer form of its rows."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+import pyarrow as pa
+
+from nacre.schema import document, table
+from nacre.schema.check import Check, examine
+from nacre.schema.column import Column, shown
+from nacre.schema.errors import SchemaError
+from nacre.schema.layout import Code, Encoded, Layout, Number
+
+PROVENANCES = ("declared", "data", "private")
+
+
+@final
+@dataclasses.dataclass(frozen=True, eq=False)
+class Schema:
+    """Columns with their public facts, in order. Every problem is reported at once.
+
+    Attributes:
+        columns: name to column type; the order is the order of decoded tables.
+        label: the column to be predicted, if there is one.
+        provenance: where the facts come from: "declared" (known without looking at the rows),
+            "data" (read from the rows, not private) or "private" (paid for; see `releases`).
+        reviewed: a person has found that facts read from the rows are public anyway.
+        releases: what a private draft released, recorded so that a fit can compose it.
+
+    >>> from nacre.schema import Boolean, Integer
+    >>> schema = Schema({"age": Integer(low=17, high=90), "member": Boolean()}, label="member")
+    >>> schema.names
+    ('age', 'member')
+    """
+
+    columns: Mapping[str, Column]
+    label: str | None = None
+    provenance: str = "declared"
+    reviewed: bool = False
+    releases: tuple[dict[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", dict(self.columns))
+        object.__setattr__(self, "releases", tuple(self.releases))
+        if problems := self._problems():
+            raise SchemaError(problems)
+
+    def _problems(self) -> list[str]:
+        found = [] if self.columns else ["no columns given. Describe at least one."]
+        for name, column in self.columns.items():
+            if not isinstance(name, str) or not name:
+                found.append(f"column name {shown(name)} must be text.")
+            elif not isinstance(column, Column):
+                found.append(f"'{name}': {shown(column)} is not a column type, such as Boolean().")
+            else:
+                found += [f"'{name}': {problem}" for problem in column.problems()]
+        if self.label is not None and self.label not in self.columns:
+            found.append(
+                f"label {shown(self.label)} is not a column. "
+                f"The columns are {table.listed(map(str, self.columns))}."
+            )
+        if self.provenance not in PROVENANCES:
+            found.append(
+                f"provenance={shown(self.provenance)} must be one of {', '.join(PROVENANCES)}."
+            )
+        if not isinstance(self.reviewed, bool):
+            found.append(f"reviewed={shown(self.reviewed)} must be true or false.")
+        if not all(isinstance(release, dict) for release in self.releases):
+            found.append("releases must be a list of mappings, as a private draft writes them.")
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Schema) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names, in order."""
+        return tuple(self.columns)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of everything the schema says, the columns' order included."""
+        said = self.to_dict() | {"columns": [[n, c.to_dict()] for n, c in self.columns.items()]}
+        canonical = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+    @cached_property
+    def layout(self) -> Layout:
+        """What an encoded row is made of."""
+        numbers, codes = [], []
+        for name, column in self.columns.items():
+            if column.ticks is not None:
+                numbers.append(Number(name, column.ticks))
+                if column.nullable:
+                    codes.append(Code(name, 2, "missing"))
+            elif column.size is not None:
+                codes.append(Code(name, column.size))
+        return Layout(tuple(numbers), tuple(codes))
+
+    def encode(self, rows: pa.RecordBatch | pa.Table) -> Encoded:
+        """Rows as integers; other columns of the table are ignored.
+
+        Nothing here depends on any row but the one at hand. A number out of range is clamped.
+        A row with a gap in a column that is not nullable, or with an unknown category where
+        there is no `other`, is not valid: it counts as zero.
+        """
+        table.require_columns(self.columns, rows.schema)
+        if isinstance(rows, pa.Table):
+            parts = [self._encode(batch) for batch in rows.to_batches()]
+            return Encoded.concat(parts) if parts else self.layout.encoded()
+        return self._encode(rows)
+
+    def _encode(self, batch: pa.RecordBatch) -> Encoded:
+        n = batch.num_rows
+        ticks = np.zeros((n, len(self.layout.numbers)), np.int64)
+        codes = np.zeros((n, len(self.layout.codes)), np.int32)
+        valid = np.ones(n, bool)
+        number = code = 0
+        for name, column in self.columns.items():
+            reading = column.read(batch.column(name))
+            for where in reading.refused.values():
+                valid &= ~where
+            if column.ticks is None:
+                codes[:, code] = reading.values
+                code += 1
+                continue
+            ticks[:, number] = reading.values
+            number += 1
+            if column.nullable:
+                codes[:, code] = reading.missing
+                code += 1
+        return Encoded(ticks=ticks, codes=codes, valid=valid, layout=self.layout)
+
+    def decode(self, encoded: Encoded) -> pa.Table:
+        """The table that encodes to these ticks and codes, in canonical Arrow types.
+
+        Integers are int64, reals float64, categories and ordinals string, Booleans bool, times
+        date32 (whole days) or timestamp[us]. `valid` is not looked at.
+        """
+        layout = self.layout
+        if encoded.layout != layout:
+            raise ValueError("These rows were encoded with another schema: the layouts differ.")
+        for values, most in ((encoded.ticks, layout.limits), (encoded.codes, layout.sizes - 1)):
+            if ((values < 0) | (values > most)).any():
+                raise ValueError(
+                    "Ticks or codes lie outside the layout, so they stand for nothing."
+                )
+        arrays = []
+        number = code = 0
+        for column in self.columns.values():
+            if column.ticks is None:
+                arrays.append(column.write(encoded.codes[:, code], None))
+                code += 1
+                continue
+            missing = encoded.codes[:, code] == 1 if column.nullable else None
+            arrays.append(column.write(encoded.ticks[:, number], missing))
+            number += 1
+            code += column.nullable
+        return pa.Table.from_arrays(arrays, names=list(self.columns))
+
+    def check(self, rows: table.Batches) -> Check:
+        """How many values do not fit, by column and reason. The holder's own view: not private.
+
+        Takes a table, a batch, or anything that yields batches, of which it keeps only counts.
+        """
+        return examine(self.columns, rows)
+
+    def require_usable(self) -> None:
+        """Refuse a schema whose facts were read from the rows until a person has reviewed it."""
+        if self.provenance == "data" and not self.reviewed:
+            raise SchemaError(
+                "This schema was drafted from the data (provenance: data) and nobody has reviewed "
+                "it. Its bounds and values would be published with the model, outside the "
+                "privacy guarantee. Look at each low, high and list of values: would anybody know "
+                "it without seeing this table? Replace what only the table could tell (the exact "
+                "largest income, a rare diagnosis), then set `reviewed: true` in the schema."
+            )
+
+    def with_label(self, label: str | None) -> Schema:
+        """The same schema with another column to predict, or none."""
+        return dataclasses.replace(self, label=label)
+
+    def select(self, names: Iterable[str]) -> Schema:
+        """The schema of some of the columns, in the order given; the label stays if chosen."""
+        names = tuple(names)
+        if unknown := [name for name in names if name not in self.columns]:
+            raise SchemaError(
+                f"There is no column {table.listed(unknown)} in the schema. "
+                f"The columns are {table.listed(self.columns)}."
+            )
+        label = self.label if self.label in names else None
+        columns = {name: self.columns[name] for name in names}
+        return dataclasses.replace(self, columns=columns, label=label)
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Schema:
+        """The schema in a YAML file."""
+        return cls._build(document.read(Path(path)), subject=f"The schema '{path}'")
+
+    @classmethod
+    def parse(cls, text: str) -> Schema:
+        """The schema in YAML text."""
+        return cls._build(document.load(text))
+
+    @classmethod
+    def from_dict(cls, said: Mapping[str, Any]) -> Schema:
+        """The schema that `to_dict` gave, or that a person wrote in the same form."""
+        return cls._build(said)
+
+    @classmethod
+    def _build(cls, said: Mapping[str, Any], *, subject: str = "The schema") -> Schema:
+        parts, problems = document.unpack(said)
+        try:
+            schema = cls(**parts)
+        except SchemaError as error:
+            problems += error.problems
+        if problems:
+            raise SchemaError(problems, subject=subject)
+        return schema
+
+    def to_dict(self) -> dict[str, Any]:
+        """The schema as plain lists and mappings, for JSON. The order of `columns` matters."""
+        said: dict[str, Any] = {"nacre": document.VERSION}
+        if self.label is not None:
+            said["label"] = self.label
+        said |= {"provenance": self.provenance, "reviewed": self.reviewed}
+        said["columns"] = {name: column.to_dict() for name, column in self.columns.items()}
+        if self.releases:
+            said["releases"] = list(self.releases)
+        return said
+
+    def to_yaml(self) -> str:
+        """The schema as YAML with comments that explain each field."""
+        return document.dump(self.to_dict())
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the schema to a YAML file."""
+        Path(path).write_text(self.to_yaml(), encoding="utf-8")

@@ -1,0 +1,66 @@
+"""A table as batches of Arrow columns, and whether a schema's columns are in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias
+
+import pyarrow as pa
+
+from nacre.schema.column import Column
+from nacre.schema.errors import SchemaError
+
+Batches: TypeAlias = pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch | pa.Table]
+
+
+def batches(rows: Batches) -> Iterator[pa.RecordBatch]:
+    """The batches of a table, a batch, or anything that yields these."""
+    if isinstance(rows, pa.RecordBatch):
+        yield rows
+    elif isinstance(rows, pa.Table):
+        yield from rows.to_batches() or [_empty(rows.schema)]
+    else:
+        for part in rows:
+            yield from batches(part)
+
+
+def _empty(kinds: pa.Schema) -> pa.RecordBatch:
+    """No rows, but with names and types: a table without rows can still lack a column."""
+    arrays = [pa.array([], kind) for kind in kinds.types]
+    return pa.RecordBatch.from_arrays(arrays, schema=kinds)
+
+
+def require_columns(columns: Mapping[str, Column], kinds: pa.Schema) -> None:
+    """Refuse a table that lacks a column, has one twice, or has one of an unreadable type."""
+    times = Counter(kinds.names)
+    if absent := [name for name in columns if name not in times]:
+        raise SchemaError(
+            f"The table lacks {len(absent)} column{'' if len(absent) == 1 else 's'} of the "
+            f"schema: {listed(absent)}. It has {listed(kinds.names) or 'no columns'}. "
+            "Rename or add the columns, or take them out of the schema."
+        )
+    problems = []
+    for name, column in columns.items():
+        if times[name] > 1:
+            problems.append(f"'{name}': {times[name]} columns have this name. Rename all but one.")
+        elif not _readable(column, kinds.field(name).type):
+            problems.append(
+                f"'{name}': its type {kinds.field(name).type} cannot be read as {column.type}. "
+                "Convert the column, or change its type in the schema."
+            )
+    if problems:
+        raise SchemaError(problems, subject="The table")
+
+
+def _readable(column: Column, kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
+        kind = kind.value_type
+    return pa.types.is_null(kind) or column.accepts(kind)
+
+
+def listed(names: Iterable[str], most: int = 20) -> str:
+    """Names as a message shows them, the first few if there are many."""
+    names = list(names)
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(f"'{name}'" for name in names[:most]) + more
