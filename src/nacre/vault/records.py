@@ -1,0 +1,98 @@
+"""The ledger's rows as values: every query that only reads."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import sqlalchemy as sa
+
+from nacre.vault.bound import Adjacency
+from nacre.vault.budget import Budget, Charge, Composition, LedgerError
+from nacre.vault.store import budgets, entries, meta, releases
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One reservation: what it may cost, whether it finished, and what it released."""
+
+    id: int
+    dataset: str
+    epsilon: float
+    delta: float
+    mu: float | None
+    adjacency: Adjacency
+    method: str
+    note: str
+    status: str  # 'reserved' until the fit says that it is done; charged either way
+    reserved_at: str
+    finished_at: str | None
+    releases: tuple[dict[str, Any], ...]
+
+
+def find_budget(work: sa.Connection, dataset: str, *, lock: bool = False) -> Budget | None:
+    """The budget of the data set, if one is open; `lock` holds it until the transaction ends."""
+    query = budgets.select().where(budgets.c.dataset == dataset)
+    if lock:
+        query = query.with_for_update()  # SQLite has the write lock already and ignores this
+    row = work.execute(query).mappings().first()
+    if row is None:
+        return None
+    return Budget(
+        dataset=row["dataset"],
+        epsilon=row["epsilon"],
+        delta=row["delta"],
+        adjacency=Adjacency(row["adjacency"]),
+        composition=Composition(row["composition"]),
+    )
+
+
+def read_charges(work: sa.Connection, dataset: str) -> list[Charge]:
+    """What every entry of the data set costs."""
+    rows = work.execute(entries.select().where(entries.c.dataset == dataset)).mappings()
+    return [
+        Charge(
+            epsilon=row["epsilon"],
+            delta=row["delta"],
+            mu=row["mu"],
+            releases=row["planned"],
+            adjacency=Adjacency(row["adjacency"]),
+        )
+        for row in rows
+    ]
+
+
+def read_entries(work: sa.Connection, dataset: str) -> list[Entry]:
+    """All entries of the data set, oldest first, with what they released."""
+    documents: dict[int, list[dict[str, Any]]] = {}
+    of_dataset = (
+        entries.select().with_only_columns(entries.c.id).where(entries.c.dataset == dataset)
+    )
+    query = releases.select().where(releases.c.entry.in_(of_dataset)).order_by(releases.c.id)
+    for row in work.execute(query).mappings():
+        documents.setdefault(row["entry"], []).append(json.loads(row["document"]))
+    query = entries.select().where(entries.c.dataset == dataset).order_by(entries.c.id)
+    found = []
+    for row in work.execute(query).mappings():
+        values = {key: value for key, value in row.items() if key != "planned"}
+        values["adjacency"] = Adjacency(values["adjacency"])
+        found.append(Entry(**values, releases=tuple(documents.get(row["id"], ()))))
+    return found
+
+
+def read_status(work: sa.Connection, entry_id: int) -> str:
+    """'reserved' or 'finished'."""
+    query = entries.select().with_only_columns(entries.c.status).where(entries.c.id == entry_id)
+    status = work.scalar(query)
+    if status is None:
+        raise LedgerError(f"The ledger has no entry {entry_id}. Reserve one first.")
+    return str(status)
+
+
+def read_meta(work: sa.Connection, key: str) -> str:
+    """One fact about the ledger itself."""
+    value = work.scalar(meta.select().with_only_columns(meta.c.value).where(meta.c.key == key))
+    if value is None:
+        raise LedgerError(f"The ledger lacks its {key!r}: it is damaged. Restore a backup.")
+    return str(value)
