@@ -1,0 +1,183 @@
+"""What a list of releases costs: exact Gaussian composition, privacy-loss distributions otherwise.
+
+Adjacency is dealt with before this file: every release here is described by its noise divided by
+its true sensitivity, so dp_accounting is always asked about add-or-remove of one unit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from scipy.special import log_ndtr, ndtr
+
+from nacre.vault.bound import Adjacency
+
+# The discrete Gaussian is not exactly a Gaussian: docs/privacy.md proves that with noise of at
+# least 2^16 sqrt(D) grid steps each release costs at most this much more.
+SLACK_EPSILON = 1e-8
+SLACK_DELTA = 1e-9
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Release:
+    """One noisy answer that left the vault, with all that is needed to recompute its cost.
+
+    mechanism  'gaussian': a sum with discrete Gaussian noise;
+               'subsampled-gaussian': `steps` noisy sums over Poisson batches at rate `rate`;
+               'approximate': a mechanism proved (`epsilon`, `delta`)-private by itself.
+    """
+
+    name: str
+    mechanism: str
+    theorem: str
+    size: int
+    sensitivity: float = 0.0
+    noise: float = 0.0
+    rate: float = 1.0
+    steps: int = 1
+    epsilon: float = 0.0
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.mechanism not in ("gaussian", "subsampled-gaussian", "approximate"):
+            raise ValueError(f"Unknown mechanism {self.mechanism!r} in release {self.name!r}.")
+        numbers = (self.sensitivity, self.noise, self.rate, self.epsilon, self.delta)
+        if not all(math.isfinite(x) and x >= 0 for x in numbers) or self.steps < 1:
+            raise ValueError(f"Release {self.name!r} has a negative or infinite number in it.")
+        if self.mechanism != "approximate" and not (self.noise > 0 and self.sensitivity > 0):
+            raise ValueError(f"Release {self.name!r} has no noise.")
+        if not 0 < self.rate <= 1 or not self.delta < 1:
+            raise ValueError(f"Release {self.name!r} has a rate or delta outside its range.")
+
+    @property
+    def multiplier(self) -> float:
+        """Noise standard deviation over sensitivity."""
+        return self.noise / self.sensitivity
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return dataclasses.asdict(self)
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Release:
+        """The inverse of `to_dict`; unknown fields are refused."""
+        return Release(**data)
+
+
+def gaussian_delta(mu: float, epsilon: float) -> float:
+    """delta(epsilon) of a mu-Gaussian-DP mechanism, exactly (Balle and Wang, 2018, Theorem 8)."""
+    if mu == 0:
+        return 0.0
+    second = math.exp(epsilon + log_ndtr(-mu / 2 - epsilon / mu))
+    return max(0.0, float(ndtr(mu / 2 - epsilon / mu)) - second)
+
+
+def gaussian_epsilon(mu: float, delta: float) -> float:
+    """The smallest epsilon >= 0 at which a mu-Gaussian-DP mechanism is (epsilon, delta)-private."""
+    if gaussian_delta(mu, 0.0) <= delta:
+        return 0.0
+    high = 1.0
+    while gaussian_delta(mu, high) > delta:
+        high *= 2
+    return _bisect(lambda epsilon: gaussian_delta(mu, epsilon) <= delta, 0.0, high)
+
+
+def gaussian_mu(epsilon: float, delta: float) -> float:
+    """The largest mu for which mu-Gaussian-DP implies (epsilon, delta)-privacy."""
+    high = 1.0
+    while gaussian_delta(high, epsilon) <= delta:
+        high *= 2
+    return -_bisect(lambda negative: gaussian_delta(-negative, epsilon) <= delta, -high, -1e-300)
+
+
+def epsilon_of(
+    releases: Sequence[Release], delta: float, adjacency: Adjacency = Adjacency.ADD_REMOVE
+) -> float:
+    """The epsilon of all `releases` together at `delta`; infinite where delta is too small.
+
+    Theorem: Gaussian releases, adaptively chosen, compose to mu^2 = sum (sensitivity/noise)^2
+    (Dong, Roth and Su, 2022, Corollary 3.3), exactly.  With Poisson-subsampled ones among them,
+    privacy-loss distributions compose (Koskela et al., 2020; pessimistic rounding, the worse of
+    adding and removing).  Approximate releases add their epsilon and delta (basic composition).
+
+    Adjacency: each Gaussian release already carries its sensitivity under `adjacency`.  Poisson
+    subsampling is analyzed under add-remove; under replace-one its part (e, d) counts as
+    (2e, (1 + exp(e)) d), a row leaving and another entering, and adds to the rest, which gets
+    half of delta.
+    """
+    fixed = [r for r in releases if r.mechanism == "approximate"]
+    one_shot = [r for r in releases if r.mechanism == "gaussian"]
+    stepwise = [r for r in releases if r.mechanism == "subsampled-gaussian"]
+    epsilon = math.fsum(r.epsilon for r in fixed) + SLACK_EPSILON * len(one_shot)
+    left = (delta - math.fsum(r.delta for r in fixed)) * (1 - SLACK_DELTA * len(one_shot))
+    if not one_shot and not stepwise:
+        return epsilon if left >= 0 else math.inf
+    if left <= 0:
+        return math.inf
+    if not stepwise:
+        return epsilon + gaussian_epsilon(total_mu(one_shot), left)
+    if adjacency is Adjacency.ADD_REMOVE:
+        return epsilon + _distribution_epsilon([*one_shot, *stepwise], left)
+    if one_shot:
+        left /= 2
+        epsilon += gaussian_epsilon(total_mu(one_shot), left)
+    return epsilon + _replaced_epsilon(stepwise, left)
+
+
+def _replaced_epsilon(releases: Sequence[Release], delta: float) -> float:
+    """2e for the smallest e with (1 + exp(e)) d <= delta, the releases being (e, d) add-remove."""
+    share = delta / 2
+    for _ in range(50):
+        epsilon = _distribution_epsilon(releases, share)
+        if (1 + math.exp(epsilon)) * share <= delta:
+            return 2 * epsilon
+        share = delta / (1 + math.exp(epsilon)) * (1 - 1e-9)
+    return math.inf
+
+
+def total_mu(releases: Sequence[Release]) -> float:
+    """mu of adaptively composed Gaussian releases."""
+    return math.sqrt(math.fsum(r.multiplier**-2 for r in releases))
+
+
+def _distribution_epsilon(releases: Sequence[Release], delta: float) -> float:
+    import dp_accounting
+    from dp_accounting.pld import pld_privacy_accountant
+
+    accountant = pld_privacy_accountant.PLDAccountant(
+        dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE
+    )
+    for release in releases:
+        event: Any = dp_accounting.GaussianDpEvent(release.multiplier)
+        if release.mechanism == "subsampled-gaussian":
+            event = dp_accounting.PoissonSampledDpEvent(release.rate, event)
+        accountant.compose(event, release.steps)
+    return float(accountant.get_epsilon(delta))
+
+
+def calibrate(
+    cost: Callable[[float], float], epsilon: float, *, low: float = 1e-2, high: float = 1e6
+) -> float:
+    """The smallest noise multiplier whose `cost` stays within `epsilon` (to one part in 10^4)."""
+    if cost(high) > epsilon:
+        raise ValueError(
+            f"No amount of noise up to {high:g} sensitivities reaches epsilon={epsilon:g}: "
+            "what was released before has used the budget up. Raise epsilon or delta."
+        )
+    while high / low > 1 + 1e-4:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if cost(middle) <= epsilon else (middle, high)
+    return high
+
+
+def _bisect(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """The smallest number in [low, high] at which the monotone `holds` is true."""
+    for _ in range(200):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high

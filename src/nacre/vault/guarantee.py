@@ -1,0 +1,89 @@
+"""The guarantee as a value: what was released, what it cost, and how to recompute it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from nacre.vault.accountant import Release, epsilon_of
+from nacre.vault.bound import Adjacency
+
+ONE_SHOT = "Sums are integers with exact discrete Gaussian noise from the system's entropy."
+STEP_WISE = (
+    "Step-wise releases: idealized real Gaussian noise and real arithmetic in the per-row "
+    "functions; 64-bit generator key from the system."
+)
+METADATA = "The schema, the table's column names and declared types, and all settings are public."
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Guarantee:
+    """(epsilon, delta)-differential privacy for one row under `adjacency`."""
+
+    epsilon: float
+    delta: float
+    adjacency: Adjacency
+    releases: tuple[Release, ...] = ()
+    unit: str = "row"
+
+    def __post_init__(self) -> None:
+        if not self.epsilon > 0:
+            raise ValueError(f"epsilon must be positive, got {self.epsilon}.")
+        if not 0 < self.delta < 1:
+            raise ValueError(f"delta must lie strictly between 0 and 1, got {self.delta}.")
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the numbers rest on, in words."""
+        kinds = {release.mechanism for release in self.releases}
+        said = [METADATA]
+        if "gaussian" in kinds:
+            said.append(ONE_SHOT)
+        if "subsampled-gaussian" in kinds:
+            said.append(STEP_WISE)
+        return tuple(said)
+
+    def recompute(self) -> float:
+        """epsilon at delta, from the releases alone."""
+        return epsilon_of(self.releases, self.delta, self.adjacency)
+
+    def verify(self) -> None:
+        """Raise ValueError unless the releases really cost no more than what is claimed."""
+        found = self.recompute()
+        if not found <= self.epsilon * (1 + 1e-9):
+            raise ValueError(
+                f"The releases listed cost epsilon={found:.6g} at delta={self.delta:g}, "
+                f"more than the claimed {self.epsilon:.6g}. Do not rely on this guarantee."
+            )
+
+    def __str__(self) -> str:
+        number = len(self.releases)
+        return (
+            f"(ε = {self.epsilon:.6g}, δ = {self.delta:g}), {self.adjacency.value}, "
+            f"per {self.unit}, {number} release{'' if number == 1 else 's'}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; an infinite epsilon is null."""
+        return {
+            "epsilon": self.epsilon if math.isfinite(self.epsilon) else None,
+            "delta": self.delta,
+            "adjacency": self.adjacency.value,
+            "unit": self.unit,
+            "releases": [release.to_dict() for release in self.releases],
+            "assumptions": list(self.assumptions),
+        }
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Guarantee:
+        """The inverse of `to_dict`."""
+        epsilon = data["epsilon"]
+        return Guarantee(
+            epsilon=math.inf if epsilon is None else float(epsilon),
+            delta=float(data["delta"]),
+            adjacency=Adjacency(data["adjacency"]),
+            releases=tuple(Release.from_dict(r) for r in data["releases"]),
+            unit=str(data["unit"]),
+        )

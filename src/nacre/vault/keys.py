@@ -1,0 +1,57 @@
+"""Discovery of a column's values, by OpenDP's Laplace noise with a threshold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nacre.vault.accountant import Release
+from nacre.vault.bound import Adjacency
+
+
+def stable_keys(
+    batches: Iterable[pa.RecordBatch],
+    column: str,
+    release: Release,
+    adjacency: Adjacency,
+    charge: Callable[[], None],
+) -> tuple[str, ...]:
+    """Values (as text) whose noisy count passes the threshold; `charge` runs before the noise."""
+    counts: Counter[str] = Counter()
+    for batch in batches:
+        values = pc.utf8_trim_whitespace(pc.cast(batch.column(column), pa.string()))
+        for entry in pc.value_counts(values).to_pylist():
+            if entry["values"] is not None:
+                counts[entry["values"]] += entry["counts"]
+    measurement = _calibrated(release.epsilon, release.delta, adjacency)
+    charge()
+    return tuple(sorted(measurement(dict(counts))))
+
+
+def _calibrated(epsilon: float, delta: float, adjacency: Adjacency) -> Any:
+    """The least noise and then the lowest threshold that OpenDP's privacy map accepts."""
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    domain = dp.map_domain(dp.atom_domain(T="String"), dp.atom_domain(T="i64"))
+    metric = dp.l01inf_distance(dp.absolute_distance(T="i64"))
+    changed = 1 if adjacency is Adjacency.ADD_REMOVE else 2
+    distance = (changed, changed, 1)  # how many counts change, by how much in all, at most each
+
+    def make(scale: float, threshold: int) -> Any:
+        return dp.m.make_laplace_threshold(domain, metric, scale=scale, threshold=threshold)
+
+    # A hair of slack: the map rounds up in the last digit.
+    scale = changed / (epsilon * (1 - 1e-9))
+    threshold = dp.binary_search(
+        lambda t: make(scale, t).map(distance)[1] <= delta, bounds=(1, (1 << 31) - 1)
+    )
+    measurement = make(scale, threshold)
+    spent = measurement.map(distance)
+    if not (spent[0] <= epsilon and spent[1] <= delta):
+        raise ValueError(f"epsilon={epsilon:g}, delta={delta:g} is too small to find values with.")
+    return measurement

@@ -1,0 +1,203 @@
+"""Rows as a stream of Arrow batches: from frames, CSV and Parquet files, and folders of them.
+
+Files are never loaded whole.  CSV is read as text and parsed by the schema, so nothing (no type,
+no null marker) is inferred from values.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from nacre.schema import Schema, SchemaError
+
+BATCH = 1 << 16
+SUFFIXES = (".csv", ".csv.gz", ".parquet", ".pq")
+
+
+class SourceError(ValueError):
+    """A table that cannot be read; the message never contains a value from it."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """A table that can be streamed as often as needed.
+
+    kind   'pandas', 'polars', 'arrow' or 'file': what `Model.sample` gives back
+    types  the columns' Arrow types where the table declares them (they count as public), or None
+    """
+
+    name: str
+    kind: str
+    types: pa.Schema | None
+    _open: Callable[[], Iterator[pa.RecordBatch]]
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Start a new pass over the rows."""
+        return self._open()
+
+
+def open_source(data: Any, names: Sequence[str] | Schema | None = None) -> Source:
+    """A stream over `data`: a pandas, polars or Arrow table, a file, or a folder of files.
+
+    `names` (or a schema) says which columns are needed; the rest is not read.
+    """
+    if isinstance(data, Source):
+        return data
+    if isinstance(names, Schema):
+        names = tuple(names.columns)
+    if isinstance(data, (str, Path)):
+        return _from_path(Path(data), names)
+    table, kind = _to_arrow(data)
+    if names is not None:
+        _require(names, table.column_names, kind)
+        table = table.select(list(names))
+    return Source(f"{kind} table", kind, table.schema, lambda: iter(table.to_batches(BATCH)))
+
+
+def _to_arrow(data: Any) -> tuple[pa.Table, str]:
+    if isinstance(data, pa.Table):
+        return data, "arrow"
+    if isinstance(data, pa.RecordBatch):
+        return pa.Table.from_batches([data]), "arrow"
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(data, eager_only=True)
+    except TypeError:
+        raise SourceError(
+            f"Cannot read rows from a {type(data).__name__}. Give a pandas, polars or Arrow "
+            "table, or the path of a CSV or Parquet file or of a folder of them."
+        ) from None
+    kind = "pandas" if frame.implementation.is_pandas() else "polars"
+    if kind == "polars":
+        return frame.to_arrow(), kind
+    return _from_pandas(data), kind
+
+
+def _from_pandas(frame: Any) -> pa.Table:
+    """Column by column, so that one of mixed Python objects becomes text instead of an error."""
+    columns = {}
+    for place, name in enumerate(frame.columns):
+        series = frame.iloc[:, place]
+        try:
+            columns[str(name)] = pa.array(series, from_pandas=True)
+        except (pa.ArrowException, OverflowError, TypeError, ValueError):
+            missing = series.isna()
+            text = [None if gone else str(v) for v, gone in zip(series, missing, strict=True)]
+            columns[str(name)] = pa.array(text, pa.string())
+    if len(columns) != len(frame.columns):
+        raise SourceError("Two columns of the frame have the same name. Rename one of them.")
+    chunked = {n: c.combine_chunks() if hasattr(c, "chunks") else c for n, c in columns.items()}
+    return pa.table(chunked)
+
+
+def _from_path(path: Path, names: Sequence[str] | None) -> Source:
+    if not path.exists():
+        raise SourceError(f"There is no file or folder {path}.")
+    files = [path]
+    if path.is_dir():
+        files = sorted(f for f in path.iterdir() if f.name.lower().endswith(SUFFIXES))
+        if not files:
+            raise SourceError(f"The folder {path} holds no {', '.join(SUFFIXES)} file.")
+    for file in files:
+        if not file.name.lower().endswith(SUFFIXES):
+            raise SourceError(f"{file}: the name must end in one of {', '.join(SUFFIXES)}.")
+        if file.stat().st_size == 0:
+            raise SourceError(f"{file} is empty.")
+    types = None
+    for file in files:
+        columns, found = _head(file)
+        if names is not None:
+            _require(names, columns, str(file))
+        types = types or found
+
+    def read() -> Iterator[pa.RecordBatch]:
+        for file in files:
+            yield from _read_file(file, names)
+
+    if types is not None and names is not None:
+        types = pa.schema([types.field(name) for name in names])
+    return Source(str(path), "file", types, read)
+
+
+def _head(file: Path) -> tuple[list[str], pa.Schema | None]:
+    """The columns of a file and, for Parquet, their types; reads the header only."""
+    if not _is_csv(file):
+        import pyarrow.parquet as pq
+
+        try:
+            schema = pq.read_schema(file)
+        except (pa.ArrowException, OSError):
+            raise SourceError(f"{file} is not a readable Parquet file.") from None
+        return schema.names, schema
+    reader = _open_csv(file, None)
+    return reader.schema.names, None
+
+
+def _is_csv(file: Path) -> bool:
+    return file.name.lower().endswith((".csv", ".csv.gz"))
+
+
+def _read_file(file: Path, names: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+    columns = None if names is None else list(names)
+    try:
+        if _is_csv(file):
+            yield from _open_csv(file, columns)
+            return
+        import pyarrow.parquet as pq
+
+        with pq.ParquetFile(file) as parquet:
+            yield from parquet.iter_batches(batch_size=BATCH, columns=columns)
+    except pa.ArrowException as error:
+        raise SourceError(_without_values(file, error)) from None
+
+
+def _open_csv(file: Path, names: Sequence[str] | None) -> Any:
+    from pyarrow import csv
+
+    try:
+        if names is None:
+            with csv.open_csv(file) as probe:  # its types are thrown away, only names are kept
+                names = probe.schema.names
+        if len(set(names)) != len(names):
+            raise SourceError(f"{file} has two columns of the same name. Rename one of them.")
+        convert = csv.ConvertOptions(
+            column_types={name: pa.string() for name in names},
+            include_columns=list(names),
+            null_values=[""],
+            strings_can_be_null=True,
+        )
+        return csv.open_csv(
+            file, convert_options=convert, read_options=csv.ReadOptions(block_size=1 << 22)
+        )
+    except pa.ArrowException as error:
+        raise SourceError(_without_values(file, error)) from None
+
+
+def _without_values(file: Path, error: Exception) -> str:
+    """What went wrong in words of our own: Arrow's messages quote the offending row."""
+    text = str(error).lower()
+    if "utf8" in text or "utf-8" in text:
+        return (
+            f"{file} is not UTF-8 text. Convert it first, for example with "
+            f"`iconv -f LATIN1 -t UTF-8 {file.name} > utf8.csv`."
+        )
+    if "columns" in text and "expected" in text:
+        return f"{file}: a line has more or fewer fields than the header. Check quotes and commas."
+    if "empty" in text:
+        return f"{file} is empty."
+    return f"{file} cannot be read ({type(error).__name__}). Is it complete and of the named kind?"
+
+
+def _require(names: Sequence[str], found: Sequence[str], where: str) -> None:
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise SchemaError(
+            f"{where} lacks {len(missing)} column(s) of the schema: {', '.join(missing)}. "
+            f"It has: {', '.join(found)}. Correct the names, or take the columns out of the schema."
+        )

@@ -1,0 +1,166 @@
+"""The exact sum behind `Vault.sum`: one streaming pass, integers only, clipped row by row."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.exact import is_exact
+from nacre.vault.bound import Bound
+from nacre.vault.rows import Block, Row
+from nacre.vault.tracing import RefusedFunction, trace
+
+BLOCK = 512
+FLOAT_BITS = 20  # features that are not integers are rounded to 2^-20 of their segment's bound
+
+Features = Callable[[Row], Any]
+
+
+def row_shape(numbers: int, codes: int) -> Row:
+    """The shape of one row, on which functions are traced."""
+    return Row(
+        jax.ShapeDtypeStruct((numbers,), jnp.int32), jax.ShapeDtypeStruct((codes,), jnp.int32)
+    )
+
+
+class ExactSum:
+    """The sum of one row's features over a table, before noise.  NOT private by itself.
+
+    Sensitivity:  `Bound.sensitivity`, enforced: each segment of each row's contribution is
+                  clipped as integers, so the bound holds whatever `features` does.
+    Exactness:    a row's contribution is a function of the row alone.  Integer features are, in
+                  any order (`nacre.exact`); floating-point ones are computed one row at a time
+                  by the same instructions, then rounded to integers.  Integer sums do not depend
+                  on order, chunking or the number of machines.
+    Bad rows:     a row that does not fit the schema, a feature that is not finite, or sparse
+                  indices that do not strictly increase make the contribution zero.
+    """
+
+    def __init__(self, features: Features, bound: Bound, shape: Row, *, label: int | None = None):
+        # `label` is the place of `bound.by` among the codes, the number of classes is given later.
+        self.bound, self.label = bound, label
+        self.features = features
+        with jax.enable_x64(True):
+            jaxpr = trace(features, shape)
+        outputs = jaxpr.out_avals
+        self.sparse = len(outputs) == 2
+        self._check_outputs(outputs)
+        self.integer = bool(jnp.issubdtype(outputs[-1].dtype, jnp.integer))
+        self.exact = is_exact(jaxpr.jaxpr)
+        # One unit of the integer sums, in the units of the features, by segment.
+        self.units = [
+            1.0 if self.integer else 2.0 ** math.ceil(math.log2(s.norm)) * 2.0**-FLOAT_BITS
+            for s in bound.segments
+        ]
+        self.limits = [
+            math.floor(s.norm**2 / unit**2 * (1 + 1e-12))
+            for s, unit in zip(bound.segments, self.units, strict=True)
+        ]
+        if max(self.limits, default=0) >= 2**50:
+            raise ValueError("The bound is too large for integer sums: scale the features down.")
+
+    def _check_outputs(self, outputs: list[Any]) -> None:
+        if len(outputs) not in (1, 2) or any(o.ndim != 1 for o in outputs):
+            raise RefusedFunction(
+                "features(row) must return one vector, or (indices, values) of a sparse one."
+            )
+        if self.sparse and (
+            outputs[0].shape != outputs[1].shape or not jnp.issubdtype(outputs[0].dtype, jnp.integer)
+        ):
+            raise RefusedFunction("Sparse features need integer indices, one for each value.")
+        if not self.sparse and outputs[0].shape[0] != self.bound.size:
+            raise RefusedFunction(
+                f"features(row) returns {outputs[0].shape[0]} values, "
+                f"the bound describes {self.bound.size}."
+            )
+
+    def __call__(
+        self, stream: Iterable[Block], classes: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Sums of shape (classes, size) in `units`, and the number of good rows in each class."""
+        with jax.enable_x64(True):
+            step = jax.jit(functools.partial(self._block, classes), donate_argnums=(0, 1))
+            sums = jnp.zeros((classes, self.bound.size), jnp.int64)
+            counts = jnp.zeros(classes, jnp.int64)
+            for block in stream:
+                sums, counts = step(sums, counts, block.rows, block.valid)
+            return np.array(sums), np.array(counts)
+
+    def _block(
+        self, classes: int, sums: jax.Array, counts: jax.Array, rows: Row, valid: jax.Array
+    ) -> tuple[jax.Array, jax.Array]:
+        one_row = self._sparse_row if self.sparse else self._dense_row
+        if self.exact:
+            contributions, good = jax.vmap(one_row)(rows)
+        else:
+            contributions, good = jax.lax.map(one_row, rows)
+        good = good & valid
+        label = jnp.zeros(len(valid), jnp.int32) if self.label is None else rows.codes[:, self.label]
+        label = jnp.clip(label, 0, classes - 1)
+        # The count is of rows that fit; a row whose features fail is absent from both.
+        counts = counts.at[label].add(good.astype(jnp.int64))
+        if self.sparse:
+            indices, values = contributions
+            values = jnp.where(good[:, None], values, 0)
+            sums = sums.at[label[:, None], indices].add(values, mode="drop")
+        elif classes <= 4:
+            for c in range(classes):
+                mine = good & (label == c)
+                part = jnp.where(mine[:, None], contributions, 0)
+                sums = sums.at[c].add(jnp.sum(part, axis=0, dtype=jnp.int64))
+        else:
+            # Integers below 2^53: the float64 product is exact in any order.
+            owner = (label == jnp.arange(classes)[:, None]) & good
+            part = owner.astype(jnp.float64) @ contributions.astype(jnp.float64)
+            sums += part.astype(jnp.int64)
+        return sums, counts
+
+    def _dense_row(self, row: Row) -> tuple[jax.Array, jax.Array]:
+        values = self.features(row)
+        good = jnp.all(jnp.isfinite(values))
+        parts = []
+        for place, segment in enumerate(self.bound.segments):
+            start = self.bound.offsets[place]
+            part = self._integers(values[start : start + segment.size], place)
+            square = jnp.sum(part.astype(jnp.float64) ** 2)
+            parts.append(self._clip(part, square, self.limits[place]))
+        return jnp.concatenate(parts) if parts else jnp.zeros(0, jnp.int32), good
+
+    def _sparse_row(self, row: Row) -> tuple[tuple[jax.Array, jax.Array], jax.Array]:
+        indices, values = self.features(row)
+        good = jnp.all(jnp.isfinite(values))
+        good &= jnp.all(indices[1:] > indices[:-1])
+        good &= jnp.all((indices >= 0) & (indices < self.bound.size))
+        owner = jnp.searchsorted(jnp.asarray(self.bound.offsets[1:]), indices, side="right")
+        clipped = jnp.zeros(values.shape, jnp.int64)
+        for place in range(len(self.bound.segments)):
+            mine = owner == place
+            part = jnp.where(mine, self._integers(values, place), 0)
+            square = jnp.sum(part.astype(jnp.float64) ** 2)
+            clipped += self._clip(part, square, self.limits[place])
+        return (indices, clipped), good
+
+    def _integers(self, values: jax.Array, place: int) -> jax.Array:
+        """The values in integer units; beyond 2^26 units they would be clipped anyway."""
+        low = -(2**26) if self.bound.segments[place].signed else 0
+        if self.integer:
+            return jnp.clip(values, low, 2**26).astype(jnp.int32)
+        scaled = jnp.nan_to_num(values.astype(jnp.float64)) / self.units[place]
+        return jnp.trunc(jnp.clip(scaled, float(low), 2.0**26)).astype(jnp.int32)
+
+    @staticmethod
+    def _clip(part: jax.Array, square: jax.Array, limit: int) -> jax.Array:
+        """Scale integers down to norm^2 <= limit where they are above; truncation only shrinks.
+
+        `square` is exact (integers below 2^53 in float64), so the comparison is too.
+        """
+        scale = jnp.where(square > limit, jnp.sqrt(limit / square) * (1 - 2.0**-40), 1.0)
+        scaled = jnp.trunc(part * scale).astype(part.dtype)
+        return jnp.where(square > limit, scaled, part)

@@ -1,0 +1,422 @@
+"""The vault: the only code that computes with private rows for a release.
+
+Every door charges the accountant (and the ledger, if one is open) before noise is drawn.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.schema import Encoded, Schema
+from nacre.vault.accountant import Release, calibrate, epsilon_of, gaussian_mu
+from nacre.vault.bound import Adjacency, Bound
+from nacre.vault.guarantee import Guarantee
+from nacre.vault.noise import add_discrete_gaussian, grid_bits, system_key
+from nacre.vault.rows import Block, Row, blocks
+from nacre.vault.source import Source, open_source
+
+GAUSSIAN = "Gaussian DP of the clipped integer sum (Balle and Wang 2018; Dong et al. 2022)"
+SUBSAMPLED = "Poisson-subsampled Gaussian, privacy-loss distribution (Koskela et al. 2020)"
+THRESHOLD = "Laplace noise with a threshold (Rogers 2023; OpenDP make_laplace_threshold)"
+MEMORY_LIMIT = 8 << 30
+
+
+class Charge(Protocol):
+    """Where charges are written down before noise is drawn; `nacre.fit` passes a ledger's."""
+
+    def __call__(self, release: Release, /) -> None: ...
+
+
+@dataclasses.dataclass(frozen=True)
+class Sums:
+    """A noisy sum: `values` (classes, size), and `counts` by class if the bound asked for them.
+
+    noise        the standard deviation of each value, by segment, in the units of the features
+    count_noise  the standard deviation of each count
+    """
+
+    values: NDArray[np.float64]
+    noise: tuple[float, ...]
+    counts: NDArray[np.float64] | None = None
+    count_noise: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """The noisy number of rows."""
+        if self.counts is None:
+            raise ValueError("The bound of this sum asked for no count.")
+        return float(self.counts.sum())
+
+
+class Vault:
+    """Private rows behind doors that answer with noise, up to (`epsilon`, `delta`).
+
+    Adjacency:  `adjacency`, for one row.  Under replace-one the number of rows is public.
+    Public:     the schema, `rows` if given, and every argument of every door.
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        schema: Schema,
+        *,
+        epsilon: float,
+        delta: float,
+        adjacency: Adjacency | str = Adjacency.ADD_REMOVE,
+        rows: int | None = None,
+        charge: Charge | None = None,
+        on_progress: Callable[[str, float | None], None] | None = None,
+    ):
+        check_budget(epsilon, delta)
+        self.schema, self.layout = schema, schema.layout
+        self.epsilon, self.delta = float(epsilon), float(delta)
+        self.adjacency = Adjacency(adjacency)
+        self._source: Source = open_source(data, schema)
+        self._charge_to = charge
+        self._on_progress = on_progress or (lambda stage, done: None)
+        self._rows = rows
+        self._memory: tuple[Row, NDArray[np.bool_]] | None = None
+        self.releases: tuple[Release, ...] = tuple(Release.from_dict(r) for r in schema.releases)
+        self._prior = self.releases
+        # What is left for new releases, as one Gaussian: shares are fractions of its mu^2.
+        self.mu = remaining_mu(self.releases, self.epsilon, self.delta, self.adjacency)
+
+    # -- the doors -----------------------------------------------------------------------------
+
+    def sum(
+        self,
+        features: Callable[[Row], Any],
+        bound: Bound,
+        *,
+        share: float,
+        name: str,
+        weight: Sequence[float] | None = None,
+    ) -> Sums:
+        """The noisy sum of `features(row)` over all rows, by label if the bound says so.
+
+        Releases:     sum_i weight_j f_j(x_i) per segment and class, and c times the count.
+        Adjacency:    the vault's.
+        Sensitivity:  `Bound.sensitivity`, enforced on the integers that are summed; `weight`
+                      (a public factor in (0, 1] for each label) only shrinks contributions.
+        Guarantee:    mu-Gaussian DP with mu = sqrt(share) * self.mu, by adding discrete Gaussian
+                      noise of scale sensitivity / mu; the discretization's slack is charged.
+        Public:       features, bound, share, weight, and so the noise.
+        """
+        from nacre.vault.sums import BLOCK, ExactSum, row_shape
+
+        label, classes = self._label(bound.by)
+        factors = self._weights(bound, weight, classes)
+        exact = ExactSum(
+            features, bound, row_shape(len(self.layout.numbers), len(self.layout.codes)), label=label
+        )
+        release = plan_sum(bound, classes, share, self.mu, self.adjacency, name)
+        self._affordable(release)
+        sums, counts = exact(self._blocks(BLOCK, name), classes)
+        # All integers on one fine grid, so that one discrete Gaussian serves every segment.
+        finest = min([u / s.weight for u, s in zip(exact.units, bound.segments, strict=True)] or [1])
+        places = max(grid_bits(release.noise, release.size), math.ceil(-math.log2(finest)) + 8)
+        columns, steps = [], []
+        for j, segment in enumerate(bound.segments):
+            step = math.floor(segment.weight * exact.units[j] * 2.0**places)
+            part = sums[:, bound.offsets[j] : bound.offsets[j + 1]]
+            columns.append(_scaled(part * factors[:, None], step))
+            steps.append(step / exact.units[j])
+        count_step = math.floor(bound.count * 2.0**places)
+        if bound.count:
+            columns.append(_scaled((counts * factors)[:, None], count_step))
+        self._charge(release)
+        scale = release.noise * 2.0**places * FACTOR_ONE
+        noisy = add_discrete_gaussian(np.concatenate(columns, axis=1), scale).astype(np.float64)
+        self._on_progress(name, 1.0)
+        undo = (np.array(factors, np.float64))[:, None]
+        values = np.concatenate(
+            [
+                noisy[:, bound.offsets[j] : bound.offsets[j + 1]] / (steps[j] * undo)
+                for j in range(len(steps))
+            ]
+            or [np.zeros((classes, 0))],
+            axis=1,
+        )
+        return Sums(
+            values=values,
+            noise=tuple(scale / (step * FACTOR_ONE) for step in steps),
+            counts=noisy[:, -1] / (count_step * undo[:, 0]) if bound.count else None,
+            count_noise=scale / (count_step * FACTOR_ONE) if bound.count else 0.0,
+        )
+
+    def count(self, *, share: float) -> float:
+        """The number of rows: the public one where there is one, otherwise a noisy count."""
+        if self._rows is not None:
+            return float(self._rows)
+        if self.adjacency is Adjacency.REPLACE_ONE:
+            self._rows = sum(batch.num_rows for batch in self._source.batches())
+            return float(self._rows)
+        sums = self.sum(_nothing, COUNT_ONLY, share=share, name="number of rows")
+        self._rows = max(1, round(sums.total))
+        return float(self._rows)
+
+    def train(
+        self,
+        *,
+        prepare: Callable[[Any, Any], Any],
+        stages: Sequence[Any],
+        update: Callable[[Any, tuple[Any, ...], Any], Any],
+        state: Any,
+        steps: int,
+        batch: int,
+        rows: float,
+        share: float,
+        name: str,
+        key: Any,
+        chunk: int = 64,
+        report_every: int = 50,
+    ) -> Any:
+        """Run `steps` noisy updates on Poisson batches of expected size `batch`; the last state.
+
+        Releases:     every noisy sum of every stage and step (`Loop` in steps.py).
+        Adjacency:    add-remove; under replace-one by the generic conversion
+                      (e, d) -> (2e, (1 + exp(e)) d).
+        Sensitivity:  one event per step with noise multiplier 1 / sqrt(sum (clip / noise)^2).
+        Guarantee:    privacy-loss distribution of the Poisson-subsampled Gaussian, composed.
+        Public:       all arguments; `rows` is a public or bought number of rows, so that neither
+                      the rate nor any constant depends on how many rows there really are.
+        """
+        import jax
+        import jax.numpy as jnp
+
+        from nacre.vault.steps import Loop
+        from nacre.vault.sums import row_shape
+
+        if steps < 1 or batch < 1:
+            raise ValueError(f"steps and batch must be at least 1, got {steps} and {batch}.")
+        if not math.isclose(math.fsum(stage.share for stage in stages), 1.0):
+            raise ValueError("The shares of a step's stages must add up to 1.")
+        threshold = min(2**32 - 1, math.ceil(batch / max(rows, batch) * 2**32))
+        release = self._calibrated(threshold / 2**32, steps, share, name)
+        self._affordable(release)
+        loop = Loop(
+            prepare=prepare,
+            stages=tuple(stages),
+            update=update,
+            threshold=threshold,
+            multiplier=release.noise,
+            chunk=chunk,
+        )
+        loop.check(state, row_shape(len(self.layout.numbers), len(self.layout.codes)), key)
+        table, valid = self._in_memory()
+        self._charge(release)
+        secret = system_key()
+        with jax.enable_x64(True):
+            run = jax.jit(loop.run)
+            for start in range(0, steps, report_every):
+                # int32 step numbers: fold_in is the same in 32- and 64-bit mode.
+                numbers = jnp.arange(start, min(steps, start + report_every), dtype=jnp.int32)
+                state = run(state, table, valid, secret, key, numbers)
+                jax.block_until_ready(state)
+                self._on_progress(name, min(1.0, (start + len(numbers)) / steps))
+        return state
+
+    def keys(self, column: str, *, epsilon: float, delta: float) -> tuple[str, ...]:
+        """The values of a column that are held by many rows.
+
+        Releases:     the set of values whose count plus Laplace noise passes a threshold.
+        Sensitivity:  a row holds one value; add-remove changes one count by one, replace-one two.
+        Guarantee:    (epsilon, delta), OpenDP's `make_laplace_threshold`, the scale and the
+                      threshold being the smallest that its own privacy map accepts.
+        Public:       the column's name, epsilon, delta.
+        """
+        from nacre.vault.keys import stable_keys
+
+        release = Release(
+            name=f"values of {column}",
+            mechanism="approximate",
+            theorem=THRESHOLD,
+            size=1,
+            epsilon=epsilon,
+            delta=delta,
+        )
+        self._affordable(release)
+        return stable_keys(
+            self._source.batches(), column, release, self.adjacency, lambda: self._charge(release)
+        )
+
+    # -- what it cost --------------------------------------------------------------------------
+
+    def guarantee(self) -> Guarantee:
+        """What has been promised so far, from all releases, at the vault's delta."""
+        epsilon = epsilon_of(self.releases, self.delta, self.adjacency)
+        return Guarantee(
+            epsilon=epsilon, delta=self.delta, adjacency=self.adjacency, releases=self.releases
+        )
+
+    def _affordable(self, release: Release) -> None:
+        cost = epsilon_of([*self.releases, release], self.delta, self.adjacency)
+        if not cost <= self.epsilon * (1 + 1e-9):
+            from nacre.vault.ledger import BudgetExceeded
+
+            raise BudgetExceeded(
+                f"'{release.name}' would bring epsilon to {cost:.4g} at delta={self.delta:g}, "
+                f"above the {self.epsilon:g} that was asked for. The shares of all releases "
+                "must not add up to more than 1."
+            )
+
+    def _charge(self, release: Release) -> None:
+        self._affordable(release)
+        if self._charge_to is not None:
+            self._charge_to(release)
+        self.releases = (*self.releases, release)
+
+    def _calibrated(self, rate: float, steps: int, share: float, name: str) -> Release:
+        """A subsampled release whose cost is `share` of what is left of the budget.
+
+        A share that completes the budget gets all that is left, found with the releases before it
+        composed exactly; a smaller one gets the epsilon of a Gaussian with that share of mu^2.
+        """
+
+        def candidate(multiplier: float) -> Release:
+            return Release(
+                name=name,
+                mechanism="subsampled-gaussian",
+                theorem=SUBSAMPLED,
+                size=1,
+                sensitivity=1.0,
+                noise=multiplier,
+                rate=rate,
+                steps=steps,
+            )
+
+        spent = math.fsum(r.multiplier**-2 for r in self.releases if r.mechanism == "gaussian")
+        last = share >= 1 - spent / self.mu**2 - 1e-9
+        before = list(self.releases) if last else []
+        target = self.epsilon
+        if not last:
+            from nacre.vault.accountant import gaussian_epsilon
+
+            target = gaussian_epsilon(self.mu * math.sqrt(share), self.delta)
+        multiplier = calibrate(
+            lambda m: epsilon_of([*before, candidate(m)], self.delta, self.adjacency), target
+        )
+        return candidate(multiplier)
+
+    # -- the rows ------------------------------------------------------------------------------
+
+    def _encoded(self, stage: str) -> Iterator[Encoded]:
+        self._on_progress(stage, None)
+        for batch in self._source.batches():
+            if batch.num_rows:
+                yield self.schema.encode(batch)
+
+    def _blocks(self, size: int, stage: str) -> Iterator[Block]:
+        return blocks(self._encoded(stage), self.layout, size)
+
+    def _in_memory(self) -> tuple[Row, NDArray[np.bool_]]:
+        """All encoded rows, for the step-wise door; the number of bytes is the holder's to know."""
+        if self._memory is None:
+            parts, size = [], 0
+            for block in self._blocks(1 << 14, "reading rows"):
+                parts.append(block)
+                size += block.rows.numbers.nbytes + block.rows.codes.nbytes
+                if size > MEMORY_LIMIT:
+                    raise MemoryError(
+                        f"Step-wise training needs all encoded rows in memory: more than "
+                        f"{MEMORY_LIMIT >> 30} GiB here. Use a one-release method (MERF, PEARL)."
+                    )
+            if not parts:
+                raise ValueError("The table has no rows.")
+            rows = Row(*(np.concatenate(part) for part in zip(*(p.rows for p in parts), strict=True)))
+            self._memory = rows, np.concatenate([p.valid for p in parts])
+        return self._memory
+
+    def _label(self, by: str | None) -> tuple[int | None, int]:
+        if by is None:
+            return None, 1
+        for place, code in enumerate(self.layout.codes):
+            if code.name == by and code.role == "value":
+                return place, code.size
+        raise ValueError(f"'{by}' is not a column with a list of values, so it cannot be a label.")
+
+    def _weights(
+        self, bound: Bound, weight: Sequence[float] | None, classes: int
+    ) -> NDArray[np.int64]:
+        """Public weights by class as whole multiples of 2^-8."""
+        if weight is None:
+            return np.full(classes, FACTOR_ONE, np.int64)
+        if bound.by is None or len(weight) != classes or not all(0 < w <= 1 for w in weight):
+            raise ValueError(
+                f"`weight` must give each of the {classes} labels a number in (0, 1], "
+                "and the bound must name the label in `by`."
+            )
+        return np.array([max(1, math.floor(w * FACTOR_ONE)) for w in weight], np.int64)
+
+
+FACTOR_ONE = 1 << 8
+COUNT_ONLY = Bound(segments=(), count=1.0)
+
+
+def _nothing(row: Row) -> Any:
+    import jax.numpy as jnp
+
+    return jnp.zeros(0, jnp.int32)
+
+
+def _scaled(sums: NDArray[np.int64], step: int) -> NDArray[np.int64]:
+    if step < 1:
+        raise ValueError("A segment's weight is too small for the grid.")
+    largest = int(np.abs(sums).max(initial=0))
+    if largest * step >= 2**62:
+        raise OverflowError("The sums are too large for 64-bit integers: scale the features down.")
+    return sums * np.int64(step)
+
+
+def plan_sum(
+    bound: Bound, classes: int, share: float, mu: float, adjacency: Adjacency, name: str
+) -> Release:
+    """The release that `Vault.sum` would make; reads nothing but public numbers."""
+    if not 0 < share <= 1 + 1e-9:
+        raise ValueError(f"share must lie in (0, 1], got {share}.")
+    # One part in 10^9 more than needed, for the rounding of norms to floats.
+    sensitivity = bound.sensitivity(adjacency) * (1 + 1e-9)
+    return Release(
+        name=name,
+        mechanism="gaussian",
+        theorem=GAUSSIAN,
+        size=classes * (bound.size + (1 if bound.count else 0)),
+        sensitivity=sensitivity,
+        noise=sensitivity / (mu * math.sqrt(share)),
+    )
+
+
+def remaining_mu(
+    prior: Sequence[Release], epsilon: float, delta: float, adjacency: Adjacency
+) -> float:
+    """mu of the one Gaussian that, after the `prior` releases, completes (epsilon, delta)."""
+    if not prior:
+        # A handful of releases' discretization slack is kept back from the start.
+        return gaussian_mu(epsilon - 1e-6, delta * (1 - 1e-6)) * (1 - 1e-9)
+
+    def cost(multiplier: float) -> float:
+        extra = Release(
+            name="rest",
+            mechanism="gaussian",
+            theorem=GAUSSIAN,
+            size=1,
+            sensitivity=1.0,
+            noise=multiplier,
+        )
+        return epsilon_of([*prior, extra], delta * (1 - 1e-6), adjacency)
+
+    return 1 / calibrate(cost, epsilon - 1e-6)
+
+
+def check_budget(epsilon: float, delta: float) -> None:
+    """Refuse budgets that mean nothing, before anything is spent."""
+    if not (math.isfinite(epsilon) and epsilon > 1e-5):
+        raise ValueError(f"epsilon must be a positive number (at least 1e-5), got {epsilon}.")
+    if not 1e-20 < delta < 1:
+        raise ValueError(f"delta must lie strictly between 0 and 1, got {delta}.")
