@@ -1,8 +1,10 @@
 """What is public about a table: column types, bounds and values; encode and decode, stateless."""
 
+from nacre.schema.cast import as_types
 from nacre.schema.category import Boolean, Categorical, Ordinal
 from nacre.schema.check import Check
 from nacre.schema.column import Column
+from nacre.schema.draft import draft
 from nacre.schema.errors import SchemaError
 from nacre.schema.layout import Code, Encoded, Layout, Number
 from nacre.schema.moment import Datetime
@@ -24,4 +26,6 @@ __all__ = [
     "Real",
     "Schema",
     "SchemaError",
+    "as_types",
+    "draft",
 ]

@@ -128,7 +128,7 @@ def _parse_moments(cells: pa.Array) -> tuple[pa.Array, np.ndarray]:
 
 def _day_exists(dates: pa.Array) -> pa.Array:
     """Whether the day is in its month: Arrow refuses a whole column for one 30 February."""
-    firsts = pc.binary_join_element_wise(pc.utf8_slice_codeunits(dates, 0, 7), "01", "-")
+    firsts = pc.replace_substring_regex(dates, r"^(.{7}).*", r"\1-01")
     months = pc.cast(firsts, pa.timestamp("s")).to_numpy(zero_copy_only=False)
     months = months.astype("datetime64[M]")
     days = pc.fill_null(pc.cast(pc.utf8_slice_codeunits(dates, 8, 10), pa.int64()), 1).to_numpy()

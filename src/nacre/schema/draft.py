@@ -1,0 +1,156 @@
+"""A first schema read from the rows themselves, for a person to review.
+
+Releases:  bounds and values that are exactly those of the rows, so the draft is not private:
+           it says `provenance: data`, and a fit refuses it until a person has reviewed it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Collection
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+from nacre.schema.category import Boolean, Categorical
+from nacre.schema.column import Column
+from nacre.schema.errors import SchemaError
+from nacre.schema.moment import DAY, UNITS, Datetime
+from nacre.schema.numeric import DIGITS, LARGEST_INTEGER, Integer, Real
+from nacre.schema.schema import Schema
+from nacre.schema.sketch import STEPS, Sketch
+from nacre.schema.table import Batches, batches, listed
+
+MOST_CLASSES = 20  # a label with more different numbers is a quantity
+EPOCH = datetime.datetime(1970, 1, 1)
+
+
+def draft(
+    rows: Batches,
+    *,
+    label: str | None = None,
+    drop: Collection[str] = (),
+    most_values: int = 100,
+) -> Schema:
+    """A schema that every row fits, from one pass in constant memory.
+
+    Args:
+        rows: a table, a batch, or anything that yields batches.
+        label: the column to be predicted; whole numbers there are taken as classes if they
+            are few.
+        drop: columns to leave out.
+        most_values: text with more distinct values than this is refused, not listed.
+    """
+    sketches: dict[str, Sketch] = {}
+    total = 0
+    for batch in batches(rows):
+        names = [name for name in batch.schema.names if name not in drop]
+        if twice := {name for name in names if names.count(name) > 1}:
+            raise SchemaError(f"Several columns are called {listed(twice)}. Rename all but one.")
+        if total and set(names) != set(sketches):
+            raise SchemaError("The parts of the table do not all have the same columns.")
+        total += batch.num_rows
+        for name in names:
+            before = sketches.get(name, Sketch(most_values=most_values))
+            sketches[name] = before.add(batch.column(name))
+    _require_rows(total, sketches, label)
+    columns, problems = {}, []
+    for name, sketch in sketches.items():
+        try:
+            columns[name] = _column(sketch, is_label=name == label)
+        except ValueError as error:
+            problems.append(f"'{name}': {error}")
+    if problems:
+        raise SchemaError(problems, subject="The table cannot be drafted as it is: it")
+    return Schema(columns, label=label, provenance="data")
+
+
+def _require_rows(total: int, sketches: Collection[str], label: str | None) -> None:
+    if total == 0:
+        raise SchemaError("The table has no rows, so there is nothing to draft a schema from.")
+    if label is not None and label not in sketches:
+        raise SchemaError(f"The label '{label}' is not a column. The table has {listed(sketches)}.")
+
+
+def _column(sketch: Sketch, *, is_label: bool) -> Column:
+    """The narrowest column type that every value fits; ValueError says why there is none."""
+    if sketch.unsupported:
+        raise ValueError(f"its type {sketch.unsupported} cannot be drafted. Convert or drop it.")
+    if not sketch.seen:
+        raise ValueError("no row has a value. Drop the column, or describe it yourself.")
+    if sketch.truths:
+        return Boolean(nullable=sketch.gaps)
+    if sketch.numbers:
+        return _number(sketch, is_label=is_label)
+    if sketch.moments:
+        return _moment(sketch)
+    if sketch.distinct is None:
+        raise ValueError(
+            f"more than {sketch.most_values} different texts. Drop the column if it is a name, "
+            "an identifier or free text; otherwise list its public values in the schema yourself."
+        )
+    return Categorical(values=sorted(sketch.distinct), nullable=sketch.gaps)
+
+
+def _number(sketch: Sketch, *, is_label: bool) -> Column:
+    if not sketch.low <= sketch.high:
+        raise ValueError("no row has a finite value. Drop the column, or describe it yourself.")
+    nullable = sketch.gaps or sketch.blanks
+    if sketch.decimals != 0:
+        return _real(sketch, nullable=nullable)
+    # Zeros and ones are classes; so are a label's few numbers. Listed, they keep their look.
+    classes = sketch.classes
+    if classes == ("0", "1") or (is_label and 0 < len(classes) <= MOST_CLASSES):
+        return Categorical(values=classes, nullable=nullable)
+    low, high = int(sketch.low), int(sketch.high)
+    if max(abs(low), abs(high)) > LARGEST_INTEGER:
+        raise ValueError(
+            "whole numbers beyond 2^53 - 1 cannot be kept exactly. Drop the column if it is "
+            "an identifier; otherwise describe it as real or categorical."
+        )
+    low, high = (low, high) if low < high else _widened(low)
+    return Integer(low=low, high=high, nullable=nullable)
+
+
+def _real(sketch: Sketch, *, nullable: bool) -> Column:
+    decimals = sketch.decimals
+    widest = max(abs(sketch.low), abs(sketch.high), 1.0)
+    if decimals is not None and math.log10(widest) + decimals >= DIGITS:
+        decimals = None
+    low, high = _rounded(sketch.low, sketch.high, decimals)
+    if low == high:
+        high = low + 1.0 if abs(low) < 2**52 else low + abs(low) / 2**20
+    return Real(low=low, high=high, decimals=decimals, nullable=nullable)
+
+
+def _widened(value: int) -> tuple[int, int]:
+    """A constant still needs two bounds."""
+    return (value, value + 1) if value < LARGEST_INTEGER else (value - 1, value)
+
+
+def _rounded(low: float, high: float, decimals: int | None) -> tuple[float, float]:
+    """Bounds on the grid of the decimals, outward."""
+    if decimals is None:
+        return low, high
+    unit = Decimal(1).scaleb(-decimals)
+    floor = Decimal(repr(low)).quantize(unit, ROUND_FLOOR)
+    return float(floor), float(Decimal(repr(high)).quantize(unit, ROUND_CEILING))
+
+
+def _moment(sketch: Sketch) -> Column:
+    step = STEPS[sketch.step]
+    length = UNITS[step[1:]]
+    first, last = (moment // length * length for moment in (sketch.first, sketch.last))
+    last = max(last, first + length)
+    try:
+        low, high = (EPOCH + datetime.timedelta(microseconds=int(m)) for m in (first, last))
+    except OverflowError:
+        raise ValueError(
+            "some dates are outside the years 1 to 9999. Correct or drop it."
+        ) from None
+    days = length == DAY
+    return Datetime(
+        low=(low.date() if days else low).isoformat(),
+        high=(high.date() if days else high).isoformat(),
+        step=step,
+        nullable=sketch.gaps or sketch.blanks,
+    )
