@@ -4,6 +4,7 @@ import sqlite3
 
 import pytest
 import sqlalchemy as sa
+
 from nacre.vault.ledger import BudgetExceeded, Entry, Ledger, LedgerError
 
 FIT = {"adjacency": "add-remove", "method": "PEARL"}
@@ -58,7 +59,7 @@ def test_data_sets_have_budgets_of_their_own(ledger):
 
 def test_unknown_data_set_says_how_to_open_it(ledger):
     for ask in (ledger.balance, ledger.history):
-        with pytest.raises(LedgerError, match="no budget for 'censsus'.*--dataset censsus"):
+        with pytest.raises(LedgerError, match=r"no budget for 'censsus'.*--dataset censsus"):
             ask("censsus")
 
 

@@ -5,6 +5,8 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
+
 from nacre.vault.accountant import gaussian_delta
 from nacre.vault.bound import Adjacency
 from nacre.vault.budget import (
@@ -17,7 +19,6 @@ from nacre.vault.budget import (
     admit,
     balance,
 )
-from scipy.stats import norm
 
 MU = 0.268051123211  # Gaussian DP at epsilon 1, delta 1e-5
 HERE = Adjacency.ADD_REMOVE
