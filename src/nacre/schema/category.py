@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -28,7 +28,6 @@ from nacre.schema.lookup import NOT_LISTED, NOTHING, Lookup
 BLANKS = " \t\n\r\f\v"  # what is stripped from cells, so also from the values they are matched to
 TRUE = ("true", "yes", "1", "t", "y")
 FALSE = ("false", "no", "0", "f", "n")
-_WORDS = Lookup([*FALSE, *TRUE], words=True)
 
 
 @final
@@ -71,11 +70,11 @@ class Categorical(Column):
         names = [*self.values, *([self.other_name] if self.other else [])]
         return _take(pa.array([*names, None], pa.string()), values)
 
-    @cached_property
+    @functools.cached_property
     def _lookup(self) -> Lookup:
         return Lookup(self.values)
 
-    @cached_property
+    @functools.cached_property
     def other_name(self) -> str:
         """What 'other' is called in decoded tables: never one of the values."""
         name = "other"
@@ -121,7 +120,7 @@ class Ordinal(Column):
         """See `Column`."""
         return self._plain.write(values)
 
-    @cached_property
+    @functools.cached_property
     def _plain(self) -> Categorical:
         return Categorical(values=self.values, nullable=self.nullable)
 
@@ -156,7 +155,7 @@ class Boolean(Column):
 
     def read(self, array: pa.Array) -> Reading:
         """See `Column`."""
-        found = _WORDS.find(array)
+        found = _words().find(array)
         missing, unreadable = found == NOTHING, found == NOT_LISTED
         codes = (found >= len(FALSE)).astype(np.int32)
         gaps = missing | unreadable
@@ -178,6 +177,12 @@ class Boolean(Column):
     def size(self) -> int:
         """See `Column`."""
         return 2 + bool(self.nullable)
+
+
+@functools.cache
+def _words() -> Lookup:
+    """The words for false, then those for true."""
+    return Lookup([*FALSE, *TRUE], words=True)
 
 
 def _take(names: pa.Array, codes: np.ndarray) -> pa.Array:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 # Written for "no value" by common tools; fixed here, so nothing is inferred from the data.
-NO_VALUE = pa.array(["", "na", "n/a", "nan", "null", "none", "nat", "<na>"])
+NO_VALUE = ("", "na", "n/a", "nan", "null", "none", "nat", "<na>")
 NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity)$"
 DATE = (
     r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
@@ -64,6 +64,11 @@ def text(array: pa.Array) -> pa.Array:
     return pc.ascii_trim_whitespace(array)
 
 
+def says_nothing(cells: pa.Array) -> pa.Array:
+    """Where stripped text is empty, or a word for no value."""
+    return pc.is_in(pc.ascii_lower(cells), value_set=pa.array(NO_VALUE, cells.type))
+
+
 def numbers(array: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Cells as float64 (NaN where there is none), and masks: missing, unreadable.
 
@@ -86,7 +91,7 @@ def _parse_numbers(cells: pa.Array) -> tuple[pa.Array, np.ndarray]:
         return pc.cast(cells, pa.float64()), np.zeros(len(cells), bool)
     except pa.ArrowInvalid:
         pass
-    empty = pc.is_in(pc.ascii_lower(cells), value_set=NO_VALUE.cast(cells.type))
+    empty = says_nothing(cells)
     readable = pc.match_substring_regex(cells, NUMBER)
     nothing = pa.scalar(None, cells.type)
     parsed = pc.cast(pc.if_else(readable, cells, nothing), pa.float64())
@@ -112,7 +117,7 @@ def _parse_moments(cells: pa.Array) -> tuple[pa.Array, np.ndarray]:
         return pc.cast(cells, micro), np.zeros(len(cells), bool)
     except pa.ArrowInvalid:
         pass
-    empty = pc.is_in(pc.ascii_lower(cells), value_set=NO_VALUE.cast(cells.type))
+    empty = says_nothing(cells)
     nothing = pa.scalar(None, cells.type)
     # Arrow keeps at most the six digits that a microsecond has.
     cells = pc.replace_substring_regex(cells, r"(\.\d{6})\d+", r"\1")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Collection
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from nacre.schema.category import Boolean, Categorical
 from nacre.schema.column import Column
@@ -116,7 +115,9 @@ def _real(sketch: Sketch, *, nullable: bool) -> Column:
     widest = max(abs(sketch.low), abs(sketch.high), 1.0)
     if decimals is not None and math.log10(widest) + decimals >= DIGITS:
         decimals = None
-    low, high = _rounded(sketch.low, sketch.high, decimals)
+    low, high = sketch.low, sketch.high
+    if decimals is not None:  # float32 has 0.1 only nearly
+        low, high = round(low, decimals), round(high, decimals)
     if low == high:
         high = low + 1.0 if abs(low) < 2**52 else low + abs(low) / 2**20
     return Real(low=low, high=high, decimals=decimals, nullable=nullable)
@@ -125,15 +126,6 @@ def _real(sketch: Sketch, *, nullable: bool) -> Column:
 def _widened(value: int) -> tuple[int, int]:
     """A constant still needs two bounds."""
     return (value, value + 1) if value < LARGEST_INTEGER else (value - 1, value)
-
-
-def _rounded(low: float, high: float, decimals: int | None) -> tuple[float, float]:
-    """Bounds on the grid of the decimals, outward."""
-    if decimals is None:
-        return low, high
-    unit = Decimal(1).scaleb(-decimals)
-    floor = Decimal(repr(low)).quantize(unit, ROUND_FLOOR)
-    return float(floor), float(Decimal(repr(high)).quantize(unit, ROUND_CEILING))
 
 
 def _moment(sketch: Sketch) -> Column:

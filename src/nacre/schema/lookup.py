@@ -32,19 +32,27 @@ class Lookup:
         if not pa.types.is_dictionary(array.type):
             array = pc.dictionary_encode(array)
         places = np.append(self._places(array.dictionary), np.int32(NOTHING))
-        indices = pc.fill_null(pc.cast(array.indices, pa.int64()), len(places) - 1)
+        indices = array.indices
+        if indices.null_count:
+            indices = pc.fill_null(pc.cast(indices, pa.int64()), len(places) - 1)
         return places[indices.to_numpy(zero_copy_only=False)]
 
     def _places(self, distinct: pa.Array) -> np.ndarray:
         names = self._names(distinct)
-        empty = cells.NO_VALUE if self.words else pa.array([""])
         if self.words:
             names = pc.ascii_lower(names)
         places = pc.index_in(names, value_set=self.values)
+        if places.null_count:
+            places = self._unlisted(names, places)
+        return places.to_numpy(zero_copy_only=False)
+
+    def _unlisted(self, names: pa.Array, places: pa.Array) -> pa.Array:
+        """The places, with those filled in that are not there at first sight."""
+        empty = cells.says_nothing(names) if self.words else pc.equal(names, "")
+        nothing = pc.or_(pc.is_null(names), pc.fill_null(empty, False))
         places = pc.coalesce(places, pc.index_in(_without_zeros(names), value_set=self.whole))
-        nothing = pc.or_(pc.is_null(names), pc.is_in(names, value_set=empty))
         places = pc.if_else(nothing, NOTHING, pc.fill_null(places, NOT_LISTED))
-        return places.to_numpy(zero_copy_only=False).astype(np.int32)
+        return pc.cast(places, pa.int32())
 
     def _names(self, distinct: pa.Array) -> pa.Array:
         """Cells as text the way the values are written."""

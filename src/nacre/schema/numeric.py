@@ -158,13 +158,18 @@ class Real(Column):
     def read(self, array: pa.Array) -> Reading:
         """See `Column`."""
         values, missing, unreadable = cells.numbers(array)
-        clamped, outside = _clamp(values, self.low, self.high)
         if self.decimals is None:
+            clamped, outside = _clamp(values, self.low, self.high)
+            if pa.types.is_float32(array.type):  # 0.1 there is a little more than 0.1 here
+                outside &= values.astype(np.float32) != clamped.astype(np.float32)
             ticks = np.rint((clamped - self.low) / (self.high - self.low) * REAL_TICKS)
             ticks = ticks.astype(np.int64)
         else:
             # Of the value itself, not of its distance to `low`, which is rounded already.
-            ticks = np.rint(clamped * self._unit).astype(np.int64) - self._first
+            with np.errstate(over="ignore"):
+                units = np.rint(values * self._unit)
+            units, outside = _clamp(units, self._first, self._first + self.ticks)
+            ticks = units.astype(np.int64) - self._first
         return Reading.of_ticks(
             ticks,
             missing=missing,

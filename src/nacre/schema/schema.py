@@ -117,31 +117,35 @@ class Schema:
         there is no `other`, is not valid: it counts as zero.
         """
         table.require_columns(self.columns, rows.schema)
-        if isinstance(rows, pa.Table):
-            parts = [self._encode(batch) for batch in rows.to_batches()]
-            return Encoded.concat(parts) if parts else self.layout.encoded()
-        return self._encode(rows)
+        n = rows.num_rows
+        encoded = Encoded(
+            ticks=np.zeros((n, len(self.layout.numbers)), np.int64),
+            codes=np.zeros((n, len(self.layout.codes)), np.int32),
+            valid=np.ones(n, bool),
+            layout=self.layout,
+        )
+        start = 0
+        for batch in table.blocks(rows):
+            self._fill(batch, encoded[start : start + batch.num_rows])
+            start += batch.num_rows
+        return encoded
 
-    def _encode(self, batch: pa.RecordBatch) -> Encoded:
-        n = batch.num_rows
-        ticks = np.zeros((n, len(self.layout.numbers)), np.int64)
-        codes = np.zeros((n, len(self.layout.codes)), np.int32)
-        valid = np.ones(n, bool)
+    def _fill(self, batch: pa.RecordBatch, into: Encoded) -> None:
+        """Write the rows of a batch into arrays that are there already (views of the whole)."""
         number = code = 0
         for name, column in self.columns.items():
             reading = column.read(batch.column(name))
             for where in reading.refused.values():
-                valid &= ~where
+                into.valid[where] = False
             if column.ticks is None:
-                codes[:, code] = reading.values
+                into.codes[:, code] = reading.values
                 code += 1
                 continue
-            ticks[:, number] = reading.values
+            into.ticks[:, number] = reading.values
             number += 1
             if column.nullable:
-                codes[:, code] = reading.missing
+                into.codes[:, code] = reading.missing
                 code += 1
-        return Encoded(ticks=ticks, codes=codes, valid=valid, layout=self.layout)
 
     def decode(self, encoded: Encoded) -> pa.Table:
         """The table that encodes to these ticks and codes, in canonical Arrow types.

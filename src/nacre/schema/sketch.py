@@ -75,8 +75,7 @@ class Sketch:
 
     def _add_text(self, texts: pa.Array) -> Sketch:
         values = texts.filter(pc.fill_null(pc.not_equal(texts, ""), False))
-        words = pc.is_in(pc.ascii_lower(values), value_set=cells.NO_VALUE.cast(values.type))
-        rest = values.filter(pc.invert(words))
+        rest = values.filter(pc.invert(cells.says_nothing(values)))
         after = self._count(seen=len(rest) > 0, gaps=len(values) < len(texts))._remember(values)
         truths = pc.is_in(pc.ascii_lower(rest), value_set=pa.array(["true", "false"], rest.type))
         after = dataclasses.replace(
@@ -121,8 +120,8 @@ class Sketch:
     def classes(self) -> tuple[str, ...]:
         """The distinct values of a column of whole numbers, in order; none if too many."""
         distinct = [] if self.distinct is None else self.distinct
-        blanks = set(cells.NO_VALUE.to_pylist())
-        numbers = sorted({float(text) for text in distinct if text.lower() not in blanks})
+        texts = (text for text in distinct if text.lower() not in cells.NO_VALUE)
+        numbers = sorted({float(text) for text in texts})
         return tuple(f"{number:.17g}" for number in numbers)
 
     def _remember(self, values: pa.Array) -> Sketch:

@@ -13,16 +13,29 @@ from nacre.schema.errors import SchemaError
 
 Batches: TypeAlias = pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch | pa.Table]
 
+BLOCK = 65_536
+FEW = 16_384  # rows in a chunk; below this, time goes into calls instead of rows
+
 
 def batches(rows: Batches) -> Iterator[pa.RecordBatch]:
     """The batches of a table, a batch, or anything that yields these."""
     if isinstance(rows, pa.RecordBatch):
         yield rows
     elif isinstance(rows, pa.Table):
+        chunks = max((column.num_chunks for column in rows.columns), default=0)
+        if rows.num_rows < chunks * FEW:
+            rows = rows.combine_chunks()
         yield from rows.to_batches() or [_empty(rows.schema)]
     else:
         for part in rows:
             yield from batches(part)
+
+
+def blocks(rows: pa.Table | pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """The rows in batches whose encoded form stays in the processor's cache."""
+    for batch in batches(rows):
+        for start in range(0, batch.num_rows, BLOCK):
+            yield batch.slice(start, BLOCK)
 
 
 def _empty(kinds: pa.Schema) -> pa.RecordBatch:
