@@ -1,0 +1,206 @@
+"""What an evaluation found: scores, findings, and their forms for people and programs."""
+
+import dataclasses
+import html
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from nacre.evaluate.comparison import Comparison
+from nacre.evaluate.findings import Finding
+from nacre.evaluate.metric import Metric
+from nacre.schema import Schema
+
+CONFIDENTIAL = (
+    "Confidential to the data holder: these numbers were computed from the private rows without "
+    "noise, and are not covered by any privacy guarantee."
+)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Score:
+    """One number of the evaluation.
+
+    Attributes:
+        table: which synthetic table.
+        metric: the metric's name.
+        part: the column, pair, model or other part that it is of; empty for the whole table.
+        value: the number.
+        error: its standard error, if it rests on a sample.
+        reference: the same of real data: held-out rows, or a model trained on the real table.
+        goal: whether lower or higher is better.
+    """
+
+    table: str
+    metric: str
+    part: str
+    value: float
+    error: float | None
+    reference: float | None
+    goal: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class Evaluation:
+    """A synthetic table, or several, compared with the real one. Confidential to the data holder.
+
+    Attributes:
+        schema: of the tables.
+        label: the column that models predict, if any.
+        metrics: what was measured.
+        results: every score.
+        findings: what they mean in words, worst first, for each table.
+        notes: what a reader has to know about how the numbers came about.
+        guarantees: for each table, what is guaranteed about it, as its method declared it.
+        comparisons: the tables themselves, from which the report draws its figures.
+        seconds: how long it took.
+    """
+
+    schema: Schema
+    label: str | None
+    metrics: tuple[Metric, ...]
+    results: tuple[Score, ...]
+    findings: Mapping[str, tuple[Finding, ...]]
+    notes: tuple[str, ...]
+    guarantees: Mapping[str, Mapping[str, Any]]
+    comparisons: Mapping[str, Comparison]
+    seconds: float
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of the synthetic tables."""
+        return tuple(self.comparisons)
+
+    @property
+    def scores(self) -> Any:
+        """All scores as a tidy frame: pandas if it is installed, else Arrow."""
+        table = pa.Table.from_pylist(
+            [dataclasses.asdict(score) for score in self.results], schema=_SCORES
+        )
+        try:
+            import pandas  # noqa: F401, ICN001
+        except ImportError:
+            return table
+        return table.to_pandas()
+
+    def score(self, metric: str, table: str | None = None, part: str = "") -> Score | None:
+        """One score, or None if it was not computed; of the first table if none is named."""
+        table = self.tables[0] if table is None else table
+        for score in self.results:
+            if (score.metric, score.table, score.part) == (metric, table, part):
+                return score
+        return None
+
+    def parts(self, metric: str, table: str) -> list[Score]:
+        """The scores of a metric's parts, worst first."""
+        found = [s for s in self.results if s.metric == metric and s.table == table and s.part]
+        return sorted(found, key=lambda s: s.value if s.goal == "higher" else -s.value)
+
+    def summary(self) -> str:
+        """The overall picture in words and a few numbers, worst things first."""
+        lines = [CONFIDENTIAL, ""]
+        for table in self.tables:
+            if len(self.tables) > 1:
+                lines += [f"{table}:"]
+            lines += [f"  {finding.mark} {finding.text}" for finding in self.findings[table]]
+            lines += [""]
+        width = max(len(metric.title) for metric in self.metrics)
+        heads = "".join(f"{table[:14]:>15}" for table in self.tables)
+        lines += [f"  {'':{width}}{heads}{'real data':>12}"]
+        for metric in self.metrics:
+            row = [self.score(metric.name, table) for table in self.tables]
+            if not any(row):
+                continue
+            cells = "".join(f"{'' if s is None else format(s.value, '.3f'):>15}" for s in row)
+            first = next(s for s in row if s is not None)
+            real = "" if first.reference is None else format(first.reference, ".3f")
+            lines += [f"  {metric.title:{width}}{cells}{real:>12}  {metric.goal} is better"]
+        return "\n".join([*lines, "", *(f"  Note: {note}" for note in self.notes)])
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        return f"Evaluation(tables={list(self.tables)}, scores={len(self.results)})"
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Everything but the figures, as JSON; written to `path` too if one is given.
+
+        Infinite and undefined numbers are null.
+        """
+        content = {
+            "nacre": 1,
+            "confidential": CONFIDENTIAL,
+            "label": self.label,
+            "schema": self.schema.digest,
+            "notes": list(self.notes),
+            "guarantees": dict(self.guarantees),
+            "findings": {
+                table: [dataclasses.asdict(f) for f in found]
+                for table, found in self.findings.items()
+            },
+            "metrics": [
+                {
+                    "name": m.name,
+                    "title": m.title,
+                    "group": m.group,
+                    "goal": m.goal,
+                    "low": m.low,
+                    "high": m.high,
+                    "meaning": m.meaning,
+                }
+                for m in self.metrics
+            ],
+            "scores": [dataclasses.asdict(score) for score in self.results],
+            "seconds": self.seconds,
+        }
+        text = json.dumps(_finite(content), indent=1, ensure_ascii=False, allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """The report: one page that needs nothing else; written to `path` if one is given."""
+        from nacre.report import render
+
+        page = render(self)
+        if path is not None:
+            Path(path).write_text(page, encoding="utf-8")
+        return page
+
+    def _repr_html_(self) -> str:
+        from nacre.report import render_card
+
+        return render_card(self)
+
+    def escaped_summary(self) -> str:
+        """The summary for places that take HTML but no style."""
+        return f"<pre>{html.escape(self.summary())}</pre>"
+
+
+_SCORES = pa.schema(
+    [
+        ("table", pa.string()),
+        ("metric", pa.string()),
+        ("part", pa.string()),
+        ("value", pa.float64()),
+        ("error", pa.float64()),
+        ("reference", pa.float64()),
+        ("goal", pa.string()),
+    ]
+)
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no infinity: null in its place."""
+    if isinstance(value, Mapping):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, str | int | bool | type(None)) else str(value)

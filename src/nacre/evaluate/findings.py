@@ -1,0 +1,243 @@
+"""What the scores mean for a person who wants to use the table, in words, worst first."""
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from nacre.evaluate.comparison import Comparison
+
+Level = Literal["avoid", "care", "good", "note"]
+_ORDER = {"avoid": 0, "care": 1, "note": 2, "good": 3}
+_MARKS = {"avoid": "✗", "care": "!", "note": "·", "good": "✓"}
+
+# Shares of rows in excess of what held-out real rows give. A tenth of the rows in the wrong place
+# changes a table's message; a twentieth is seen by a careful reader.
+AVOID_TV, CARE_TV = 0.10, 0.05
+AVOID_LINK, CARE_LINK = 0.20, 0.10
+AVOID_AUC, CARE_AUC = 0.05, 0.02
+WRONG_COUNT = 0.25
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """One sentence about the table.
+
+    Attributes:
+        level: "avoid" (do not use the table for this), "care", "note", or "good".
+        text: the sentence, plain text.
+        weight: how bad it is, for the order within a level.
+    """
+
+    level: Level
+    text: str
+    weight: float = 0.0
+
+    @property
+    def mark(self) -> str:
+        """A sign for terminals."""
+        return _MARKS[self.level]
+
+
+def find(
+    table: str,
+    scores: Iterable[Any],
+    comparison: Comparison,
+    guarantee: Mapping[str, Any] | None,
+) -> tuple[Finding, ...]:
+    """Everything worth saying about one table, worst first."""
+    mine: dict[str, list[Any]] = {}
+    for score in scores:
+        if score.table == table:
+            mine.setdefault(score.metric, []).append(score)
+    found = [
+        *_privacy(mine, guarantee),
+        *_columns(mine.get("tv1", ())),
+        *_links(mine, comparison),
+        *_groups(mine.get("small-groups", ())),
+        *_models(mine, comparison.label),
+        *_values(comparison),
+    ]
+    return tuple(sorted(found, key=lambda f: (_ORDER[f.level], -f.weight)))
+
+
+def _privacy(
+    mine: Mapping[str, Sequence[Any]], guarantee: Mapping[str, Any] | None
+) -> Iterator[Finding]:
+    if guarantee is not None and guarantee["epsilon"] is None:
+        yield Finding(
+            "avoid", "Do not publish this table: it was made without privacy (ε = ∞).", 100
+        )
+    for score in mine.get("copies", ()):
+        strangers = score.reference or 0.0
+        if score.value > 2 * strangers + 0.005:
+            yield Finding(
+                "care",
+                f"{_percent(score.value)} of the synthetic rows are exact copies of real ones, "
+                f"against {_percent(strangers)} of held-out real rows: look at what made them.",
+                90,
+            )
+    for score in mine.get("closer-to-training", ()):
+        if score.error is not None and score.value - 3 * score.error > 0.55:
+            yield Finding(
+                "care",
+                f"{_percent(score.value)} of the synthetic rows are closer to a training row than "
+                f"to any unseen one (50% would be chance): rows may have been memorized.",
+                95,
+            )
+
+
+def _columns(scores: Sequence[Any]) -> Iterator[Finding]:
+    wrong = sorted(
+        ((s.value - (s.reference or 0.0), s) for s in scores if s.part),
+        key=lambda pair: -pair[0],
+    )
+    bad = [(gap, s) for gap, s in wrong if gap > AVOID_TV]
+    doubtful = [s for gap, s in wrong if CARE_TV < gap <= AVOID_TV]
+    if bad:
+        shown = ", ".join(f"{s.part} ({_percent(s.value)})" for _, s in bad[:5])
+        yield Finding(
+            "avoid",
+            f"Do not use it for counts, averages or shares of {shown}{_more(bad, 5)}: this share "
+            f"of the rows has the wrong value.",
+            10 * bad[0][0] + len(bad),
+        )
+    if doubtful:
+        shown = ", ".join(f"{s.part} ({_percent(s.value)})" for s in doubtful[:6])
+        yield Finding(
+            "care",
+            f"Take care with single columns such as {shown}{_more(doubtful, 6)}: more than 1 row "
+            f"in 20 has the wrong value.",
+            float(len(doubtful)),
+        )
+    if wrong and not bad and not doubtful:
+        yield Finding(
+            "good",
+            f"Single columns are right: at worst {_percent(wrong[0][1].value)} of the rows have "
+            f"the wrong value ({wrong[0][1].part}).",
+        )
+
+
+def _links(mine: Mapping[str, Sequence[Any]], comparison: Comparison) -> Iterator[Finding]:
+    if "association" not in mine:
+        return
+    pairs = comparison.pairs
+    floor = {s.part: s.reference or 0.0 for s in mine["association"] if s.part}
+    gaps = []
+    for i, j in pairs.list():
+        gap = abs(pairs.real[i, j] - pairs.synthetic[i, j])
+        excess = gap - floor.get(f"{pairs.names[i]} × {pairs.names[j]}", 0.0)
+        gaps.append((excess, i, j))
+    gaps.sort(reverse=True)
+    bad = [g for g in gaps if g[0] > AVOID_LINK]
+    doubtful = [g for g in gaps if CARE_LINK < g[0] <= AVOID_LINK]
+
+    def shown(some: list[tuple[float, int, int]]) -> str:
+        return ", ".join(
+            f"{pairs.names[i]} with {pairs.names[j]} "
+            f"({pairs.real[i, j]:.2f} in the real table, {pairs.synthetic[i, j]:.2f} here)"
+            for _, i, j in some
+        )
+
+    if bad:
+        yield Finding(
+            "avoid",
+            f"Do not study how these go together: {shown(bad[:3])}{_more(bad, 3)}.",
+            10 * bad[0][0] + len(bad) / 10,
+        )
+    elif doubtful:
+        yield Finding(
+            "care",
+            f"Some links between columns are weaker or stronger than they should be: "
+            f"{shown(doubtful[:3])}{_more(doubtful, 3)}.",
+            float(len(doubtful)),
+        )
+    elif gaps:
+        _, i, j = gaps[0]
+        yield Finding(
+            "good",
+            "Links between pairs of columns are kept; the largest change is "
+            f"{shown([(0.0, i, j)])}.",
+        )
+
+
+def _groups(scores: Sequence[Any]) -> Iterator[Finding]:
+    bands = [s for s in scores if s.part]
+    wrong = [s for s in bands if s.value > WRONG_COUNT]
+    if not bands:
+        return
+    if not wrong:
+        yield Finding(
+            "good",
+            f"Counts of groups are reliable down to {bands[0].part.split(' to ')[0]} of the rows "
+            f"(typical error {_percent(bands[0].value)}).",
+        )
+        return
+    edge = wrong[-1].part.split(" to ")[1].removesuffix(" of rows")
+    yield Finding(
+        "avoid" if edge in {"3%", "10%", "100%"} else "care",
+        f"Do not count groups smaller than about {edge} of the rows: such counts are typically "
+        f"wrong by {_percent(wrong[-1].value)} or more.",
+        wrong[-1].value,
+    )
+
+
+def _models(mine: Mapping[str, Sequence[Any]], label: str | None) -> Iterator[Finding]:
+    name = "auc" if "auc" in mine else "r2"
+    title = "AUC" if name == "auc" else "R²"
+    each = [s for s in mine.get(name, ()) if s.part and s.reference is not None]
+    if not each:
+        return
+    best = max(each, key=lambda s: s.reference)
+    gap = best.reference - best.value
+    numbers = (
+        f"{title} {best.value:.3f} for {best.part}, {best.reference:.3f} when trained on real rows"
+    )
+    if gap > AVOID_AUC:
+        yield Finding("avoid", f"Do not train models of {label} on it: {numbers}.", 10 * gap)
+    elif gap > CARE_AUC:
+        yield Finding(
+            "care", f"Models of {label} trained on it are somewhat worse: {numbers}.", 10 * gap
+        )
+    else:
+        yield Finding("good", f"Models of {label} trained on it are nearly as good: {numbers}.")
+
+
+def _values(comparison: Comparison) -> Iterator[Finding]:
+    lost: list[str] = []
+    for name, real, synthetic in zip(
+        comparison.real.names, comparison.real.binned, comparison.synthetic.binned, strict=True
+    ):
+        if comparison.real.is_number(name):
+            continue
+        p = np.bincount(real.codes, minlength=real.size) / len(real.codes)
+        q = np.bincount(synthetic.codes, minlength=real.size)
+        # Three expected rows or fewer may well be missing by chance.
+        gone = (q == 0) & (p * len(synthetic.codes) > 3)
+        if gone.any():
+            lost.append(f"{name} ({int(gone.sum())})")
+    if lost:
+        yield Finding(
+            "care",
+            f"Values that real rows have never occur here, in {', '.join(lost[:6])}"
+            f"{_more(lost, 6)}: do not conclude that such rows do not exist.",
+            2.0,
+        )
+
+
+def _percent(share: float) -> str:
+    """A share for reading.
+
+    Example:
+        >>> _percent(0.1234), _percent(0.0123), _percent(0.0001), _percent(0.0)
+        ('12%', '1.2%', '0.01%', '0%')
+    """
+    percent = share * 100
+    if percent >= 10:
+        return f"{percent:.0f}%"
+    return f"{percent:.2g}%" if percent >= 0.005 else ("0%" if percent == 0 else "<0.01%")
+
+
+def _more(listed: Sequence[Any], shown: int) -> str:
+    return f" and {len(listed) - shown} more" if len(listed) > shown else ""

@@ -1,0 +1,54 @@
+"""What is guaranteed about a table, brought into one form from whatever the caller holds."""
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def describe(guarantee: Any, tables: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """For each table, what is guaranteed: at least `epsilon` (None if infinite) and `delta`.
+
+    Args:
+        guarantee: a `Guarantee`, a certificate or dictionary with an `epsilon` somewhere in it, a
+            model that has one of these, or a dictionary of any of them by table name.
+        tables: the names of the tables. A single guarantee is the one of a single table.
+    """
+    if guarantee is None:
+        return {}
+    if (
+        isinstance(guarantee, Mapping)
+        and "epsilon" not in guarantee
+        and set(guarantee) & set(tables)
+    ):
+        return {name: _one(guarantee[name]) for name in tables if guarantee.get(name) is not None}
+    if len(tables) > 1:
+        raise ValueError(
+            f"One guarantee was given for {len(tables)} tables. Give a dictionary with the names "
+            f"of the tables it is true of: {', '.join(tables)}."
+        )
+    return {tables[0]: _one(guarantee)}
+
+
+def _one(guarantee: Any) -> dict[str, Any]:
+    if hasattr(guarantee, "guarantee"):
+        guarantee = guarantee.guarantee
+    if hasattr(guarantee, "to_dict"):
+        found = dict(guarantee.to_dict())
+    elif dataclasses.is_dataclass(guarantee) and not isinstance(guarantee, type):
+        found = dataclasses.asdict(guarantee)
+    elif isinstance(guarantee, Mapping):
+        found = dict(guarantee)
+    else:
+        raise TypeError(
+            f"The guarantee is a {type(guarantee).__name__}. Give a Guarantee, a certificate, or a "
+            f"dictionary with epsilon and delta."
+        )
+    inner = found.get("guarantee")
+    if "epsilon" not in found and isinstance(inner, Mapping):
+        found = {**found, **inner}
+    if "epsilon" not in found or "delta" not in found:
+        raise ValueError("The guarantee has no epsilon and delta in it; both are needed.")
+    epsilon = found["epsilon"]
+    infinite = epsilon is None or not math.isfinite(float(epsilon))
+    return {**found, "epsilon": None if infinite else float(epsilon)}

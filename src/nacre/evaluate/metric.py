@@ -1,0 +1,53 @@
+"""What a metric is: a function of a comparison that says what its number means."""
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from typing import Literal, NamedTuple
+
+from nacre.evaluate.comparison import Comparison
+
+Goal = Literal["lower", "higher"]
+Need = Literal["label", "classes", "number", "binary"]
+Reference = Literal["held-out", "real-trained"]
+
+
+class Value(NamedTuple):
+    """One number: of the whole table if `part` is empty, else of a column, pair, model, ..."""
+
+    part: str
+    value: float
+    error: float | None = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Metric:
+    """A measure of how a synthetic table compares with the real one.
+
+    Attributes:
+        name: how people ask for it, e.g. "tv2".
+        title: how the report calls it.
+        group: the chapter of the report it belongs to.
+        goal: whether lower or higher is better.
+        low: the smallest value it can have.
+        high: the largest.
+        meaning: one sentence for people.
+        compute: the values, the one of the whole table first.
+        needs: what it cannot do without: a label; a label with classes; a label that is a number;
+            a column with two values. It is left out, with a note, where this is lacking.
+        reference: what to compute beside it. "held-out" takes held-out real rows for the
+            synthetic table, which is what a perfect synthesizer would reach; "real-trained" trains
+            on the real table.
+        quick: whether `metrics="quick"` includes it.
+    """
+
+    name: str
+    title: str
+    group: Literal["columns", "pairs", "structure", "usefulness", "privacy"]
+    goal: Goal
+    low: float
+    high: float
+    meaning: str
+    compute: Callable[[Comparison], Iterable[Value]]
+    needs: frozenset[Need] = frozenset()
+    reference: Reference | None = None
+    quick: bool = False

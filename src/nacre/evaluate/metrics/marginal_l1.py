@@ -1,0 +1,30 @@
+"""The papers' error of all two-way marginals (PEARL, appendix I: "marginal release")."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from nacre.evaluate.comparison import Comparison
+from nacre.evaluate.metric import Metric, Value
+
+
+def compute(comparison: Comparison) -> Iterator[Value]:
+    """Mean L1 distance over all pairs: twice the total variation."""
+    pairs = comparison.pairs
+    listed = pairs.list()
+    if listed:
+        yield Value("", float(np.mean([2 * pairs.total_variation[i, j] for i, j in listed])))
+
+
+METRIC = Metric(
+    name="marginal-l1",
+    title="Two-way marginals, L1",
+    group="pairs",
+    goal="lower",
+    low=0,
+    high=2,
+    meaning="The summed difference of the shares in the cross-table of two columns, as the papers "
+    "report it: twice the total variation.",
+    compute=compute,
+    reference="held-out",
+)

@@ -1,0 +1,67 @@
+"""How wrong the counts of groups are, by the size of the group."""
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+
+from nacre.evaluate.cells import joint, shares
+from nacre.evaluate.comparison import Comparison
+from nacre.evaluate.metric import Metric, Value
+
+BANDS = (0.001, 0.003, 0.01, 0.03, 0.1, 1.0)
+PAIRS = 400
+
+
+def band_name(low: float, high: float) -> str:
+    """A band of group sizes in words.
+
+    Example:
+        >>> band_name(0.001, 0.003), band_name(0.1, 1)
+        ('0.1% to 0.3% of rows', '10% to 100% of rows')
+    """
+    return f"{low * 100:g}% to {high * 100:g}% of rows"
+
+
+def compute(comparison: Comparison) -> Iterator[Value]:
+    """The median relative error over all groups of 1% to 3%, then of each band of sizes.
+
+    A group is a cell of a cross-table of two columns; its relative error is |q - p|/p for real
+    share p and synthetic share q.
+    """
+    real, synthetic = comparison.real.binned, comparison.synthetic.binned
+    pairs = list(itertools.combinations(range(len(real)), 2))
+    if len(pairs) > PAIRS:
+        drawn = comparison.rng(6).choice(len(pairs), PAIRS, replace=False)
+        pairs = [pairs[i] for i in sorted(drawn)]
+    sizes, errors = [], []
+    for i, j in pairs:
+        _, p, q = shares(joint([real[i], real[j]]), joint([synthetic[i], synthetic[j]]))
+        some = p >= BANDS[0]
+        sizes.append(p[some])
+        errors.append(np.abs(q[some] - p[some]) / p[some])
+    if not sizes:
+        return
+    size, error = np.concatenate(sizes), np.concatenate(errors)
+    middle = (size >= 0.01) & (size < 0.03)
+    if middle.any():
+        yield Value("", float(np.median(error[middle])))
+    for low, high in itertools.pairwise(BANDS):
+        band = (size >= low) & (size < high)
+        if band.any():
+            yield Value(band_name(low, high), float(np.median(error[band])))
+
+
+METRIC = Metric(
+    name="small-groups",
+    title="Counts of small groups",
+    group="pairs",
+    goal="lower",
+    low=0,
+    high=float("inf"),
+    meaning="By how much the count of a group defined by two columns is typically wrong (median "
+    "relative error; overall: groups of 1% to 3% of the rows).",
+    compute=compute,
+    reference="held-out",
+    quick=True,
+)

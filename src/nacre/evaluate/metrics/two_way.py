@@ -1,0 +1,40 @@
+"""Total variation of every pair of columns."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from nacre.evaluate.comparison import Comparison
+from nacre.evaluate.metric import Metric, Value
+
+
+def pair_name(first: str, second: str) -> str:
+    """How a pair of columns is written in scores."""
+    return f"{first} × {second}"
+
+
+def compute(comparison: Comparison) -> Iterator[Value]:
+    """The mean over pairs, then each pair."""
+    pairs = comparison.pairs
+    listed = pairs.list()
+    if not listed:
+        return
+    yield Value("", float(np.mean([pairs.total_variation[i, j] for i, j in listed])))
+    for i, j in listed:
+        part = pair_name(pairs.names[i], pairs.names[j])
+        yield Value(part, float(pairs.total_variation[i, j]))
+
+
+METRIC = Metric(
+    name="tv2",
+    title="Pairs of columns",
+    group="pairs",
+    goal="lower",
+    low=0,
+    high=1,
+    meaning="The share of rows that would have to change for the cross-table of two columns to be "
+    "right (total variation; numbers in 20 bins).",
+    compute=compute,
+    reference="held-out",
+    quick=True,
+)

@@ -1,0 +1,93 @@
+"""Every pair of columns at once: how far off its joint counts are, and how associated it is."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+
+from nacre.evaluate.cells import cramers_v, joint, shares
+from nacre.evaluate.rows import Rows
+
+BLOCK = 65_536
+SMALLEST_VARIANCE = 1e-13
+"""Of a column scaled to [0, 1]; what single precision leaves of a constant is below this."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Pairs:
+    """Symmetric matrices over the columns of the table.
+
+    Attributes:
+        names: the columns.
+        total_variation: of the two-way marginal of each pair, numbers in 20 bins.
+        real: association in the real table.
+        synthetic: association in the synthetic table.
+    """
+
+    names: tuple[str, ...]
+    total_variation: np.ndarray
+    real: np.ndarray
+    synthetic: np.ndarray
+
+    def list(self) -> list[tuple[int, int]]:
+        """The pairs i < j."""
+        return list(itertools.combinations(range(len(self.names)), 2))
+
+
+def compare_pairs(real: Rows, synthetic: Rows) -> Pairs:
+    """Compare all two-way marginals, and the association within each pair.
+
+    Association is Pearson's correlation (signed) for two numbers, on the rows where neither is
+    missing, and Cramér's V (0 to 1) on the binned table if either column is a category.
+    One pass of integer counting for each pair: fifty columns of a million rows take seconds.
+    """
+    names = real.names
+    size = len(names)
+    distance = np.zeros((size, size))
+    associations = [np.eye(size), np.eye(size)]
+    for i, j in itertools.combinations(range(size), 2):
+        cells, p, q = shares(
+            joint([real.binned[i], real.binned[j]]),
+            joint([synthetic.binned[i], synthetic.binned[j]]),
+        )
+        distance[i, j] = distance[j, i] = np.abs(p - q).sum() / 2
+        if real.is_number(names[i]) and real.is_number(names[j]):
+            continue
+        sizes = (real.binned[i].size, real.binned[j].size)
+        for association, share in zip(associations, (p, q), strict=True):
+            association[i, j] = association[j, i] = cramers_v(cells, share, sizes)
+    numbers = [i for i, name in enumerate(names) if real.is_number(name)]
+    for association, rows in zip(associations, (real, synthetic), strict=True):
+        if len(numbers) > 1:
+            association[np.ix_(numbers, numbers)] = correlation(rows, [names[i] for i in numbers])
+    return Pairs(names, distance, *associations)
+
+
+def correlation(rows: Rows, names: list[str]) -> np.ndarray:
+    """Pearson's correlation of numbers, pairwise over rows where both are present.
+
+    A column that never varies has correlation 0 with every other. The sums are taken in blocks of
+    rows, on values centered first so that none of them cancels.
+    """
+    width = len(names)
+    units = [rows.unit(name) for name in names]
+    center = np.array(
+        [np.nanmean(u, dtype=np.float64) if not np.isnan(u).all() else 0 for u in units]
+    )
+    count, first, second, cross = (np.zeros((width, width)) for _ in range(4))
+    for start in range(0, len(rows), BLOCK):
+        block = np.stack([u[start : start + BLOCK] for u in units], axis=1) - center
+        present = (~np.isnan(block)).astype(np.float64)
+        block = np.nan_to_num(block)
+        count += present.T @ present
+        first += block.T @ present
+        second += (block**2).T @ present
+        cross += block.T @ block
+    count = np.maximum(count, 1)
+    variance = second / count - (first / count) ** 2
+    covariance = cross / count - first * first.T / count**2
+    spread = np.sqrt(np.maximum(variance * variance.T, 0))
+    varies = spread > SMALLEST_VARIANCE
+    result = np.where(varies, covariance / np.where(varies, spread, 1), 0)
+    np.fill_diagonal(result, 1)
+    return result

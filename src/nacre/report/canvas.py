@@ -1,0 +1,153 @@
+"""Matplotlib figures as inline SVG whose colors follow the page, in light and in dark."""
+
+import contextlib
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from nacre.evaluate.extras import require
+from nacre.report.markup import Markup, tag, text
+
+# Figures are drawn with these colors, each then replaced by a variable of the page's style sheet.
+ROLES = {
+    "ink": "#010203",
+    "muted": "#020304",
+    "line": "#030405",
+    "real": "#040506",
+    "paper": "#050607",
+    "series-1": "#060708",
+    "series-2": "#070809",
+    "series-3": "#08090a",
+    "series-4": "#090a0b",
+    "series-5": "#0a0b0c",
+}
+INK, MUTED, LINE, REAL, PAPER = (ROLES[k] for k in ("ink", "muted", "line", "real", "paper"))
+SERIES = tuple(color for role, color in ROLES.items() if role.startswith("series"))
+
+# Pixels cannot follow the style sheet, so these are legible on paper and on a dark page alike.
+RASTER = {"real": "#7f8a96", "series-1": "#1b9a96", "less": "#d0682c", "more": "#3f7fd0"}
+
+_STYLE = {
+    "svg.fonttype": "none",
+    "text.parse_math": False,
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.spines.left": False,
+    "axes.edgecolor": LINE,
+    "axes.labelcolor": MUTED,
+    "axes.labelsize": 8,
+    "axes.linewidth": 0.8,
+    "axes.titlesize": 8.5,
+    "axes.titlecolor": INK,
+    "axes.axisbelow": True,
+    "axes.unicode_minus": True,
+    "grid.color": LINE,
+    "grid.linewidth": 0.6,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "xtick.major.size": 0,
+    "ytick.major.size": 0,
+    "text.color": INK,
+    "legend.frameon": False,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+}
+
+
+def series(place: int) -> str:
+    """The color of the n-th synthetic table."""
+    return SERIES[place % len(SERIES)]
+
+
+@contextlib.contextmanager
+def drawing() -> Iterator[None]:
+    """Our style, for the time of drawing only; the caller's own is left alone."""
+    matplotlib = require("matplotlib")
+    with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
+        # A name may hold letters that the measuring font lacks; the reader's browser has them.
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        warnings.filterwarnings("ignore", message=".*[Tt]ight.?layout.*")
+        yield
+
+
+def new_figure(width: float, height: float, **settings: Any) -> tuple[Any, Any]:
+    """A figure of this size in inches, with axes as `Figure.subplots` makes them.
+
+    Made without pyplot, so that nothing of the caller's session is touched.
+    """
+    figure = require("matplotlib.figure").Figure(figsize=(width, height))
+    return figure, figure.subplots(**settings)
+
+
+def inline(figure: Any, label: str, *, widest: str = "100%") -> Markup:
+    """The figure as SVG to be put into the page.
+
+    Args:
+        figure: a Matplotlib figure.
+        label: what it shows, for readers who cannot see it.
+        widest: the CSS width that it may grow to.
+    """
+    matplotlib = require("matplotlib")
+    # Identifiers inside the SVG are hashes of content and salt: one salt for each figure keeps
+    # two figures of a page from sharing, and the page the same from run to run.
+    with matplotlib.rc_context({"svg.hashsalt": label}):
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", dpi=144, metadata={"Date": None, "Creator": None})
+    drawn = buffer.getvalue()
+    drawn = drawn[drawn.index("<svg") :]
+    drawn = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", drawn, flags=re.DOTALL)
+    drawn = re.sub(r'<g id="[^"]*"', "<g", drawn)
+    drawn = re.sub(r'style="[^"]*"', lambda found: _follow_page(found[0]), drawn)
+    drawn = re.sub(r' d="[^"]*"', lambda found: _shorten(found[0]), drawn)
+    drawn = re.sub(r"\n\s*", "\n", drawn)
+    box = re.search(r'viewBox="[^"]*"', drawn)
+    size = f'{box[0] if box else ""} style="max-width:{widest}"'
+    head = f'<svg {size} role="img" aria-label="{text(label)}">'
+    return Markup(re.sub(r"<svg[^>]*>", lambda _: head, drawn, count=1))
+
+
+def _follow_page(style: str) -> str:
+    for role, color in ROLES.items():
+        style = style.replace(color, f"var(--{role})")
+    return re.sub(r"font: ([\d.]+px)[^;\"]*", r"font: \1 var(--sans)", style)
+
+
+def _shorten(path: str) -> str:
+    """A hundredth of a point is finer than any screen."""
+    return re.sub(r"(\d+\.\d\d)\d+", r"\1", path).replace("\n", " ")
+
+
+def plate(figure: Any, caption: Any, label: str, *, wide: bool = False) -> Markup:
+    """A figure under its caption."""
+    return tag(
+        "figure",
+        tag("figcaption", caption),
+        inline(figure, label),
+        class_="wide" if wide else None,
+    )
+
+
+def fading(color: str) -> Any:
+    """A color map from nothing to `color`, so that zero is the page itself, light or dark."""
+    colors = require("matplotlib.colors")
+    red, green, blue = colors.to_rgb(color)
+    ramp = np.linspace(0, 1, 256)
+    table = np.column_stack([np.full((256, 3), (red, green, blue)), ramp])
+    return colors.ListedColormap(table)
+
+
+def diverging(low: str, high: str) -> Any:
+    """A color map from `low` through nothing to `high`."""
+    colors = require("matplotlib.colors")
+    ramp = np.linspace(-1, 1, 257)
+    table = np.array([(*colors.to_rgb(low if r < 0 else high), abs(r)) for r in ramp])
+    return colors.ListedColormap(table)

@@ -1,0 +1,74 @@
+"""HTML that is safe by construction: whatever is not markup already is escaped."""
+
+import html
+from typing import Any
+
+
+class Markup(str):
+    """Text that is HTML already, made by `tag` or written by us."""
+
+    __slots__ = ()
+
+
+def text(value: Any) -> Markup:
+    """`value` as HTML: markup stays, everything else is escaped.
+
+    Example:
+        >>> text("<script>"), text(Markup("<b>x</b>"))
+        ('&lt;script&gt;', '<b>x</b>')
+    """
+    return value if isinstance(value, Markup) else Markup(html.escape(_printable(str(value))))
+
+
+def tag(name: str, *children: Any, **attributes: Any) -> Markup:
+    """An element. A trailing underscore in an attribute's name is dropped; None leaves it out.
+
+    Example:
+        >>> tag("p", "a < b", class_="note", title='"')
+        '<p class="note" title="&quot;">a &lt; b</p>'
+    """
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{text(value)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return Markup(f"<{name}{written}>{''.join(text(child) for child in children)}</{name}>")
+
+
+def join(*parts: Any) -> Markup:
+    """Several pieces, one after the other."""
+    return Markup("".join(text(part) for part in parts))
+
+
+def _printable(value: str) -> str:
+    """Without control characters: they are not allowed in HTML, and a name may hold any."""
+    return "".join(c if c.isprintable() else " " for c in value)
+
+
+def short(value: str, most: int = 28) -> str:
+    """A name cut to a length that fits a figure.
+
+    Example:
+        >>> short("Married-civ-spouse", 10)
+        'Married-c…'
+    """
+    value = _printable(value).strip() or "(empty)"
+    return value if len(value) <= most else value[: most - 1] + "…"
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number for tables; an em dash for none.
+
+    Example:
+        >>> number(0.12345), number(None), number(1234.5), number(1e-7), number(-0.5)
+        ('0.123', '—', '1,234', '1e-07', '−0.500')
+    """
+    if value is None or value != value:
+        return "—"
+    if abs(value) >= 1000:
+        written = f"{value:,.0f}"
+    elif 0 < abs(value) < 10**-digits:
+        written = f"{value:.0e}"
+    else:
+        written = f"{value:.{digits}f}"
+    return written.replace("-", "−", 1) if value < 0 else written

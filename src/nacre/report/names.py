@@ -1,0 +1,36 @@
+"""What codes and scaled numbers are called on axes."""
+
+import numpy as np
+import pyarrow as pa
+
+from nacre.evaluate.rows import Rows
+from nacre.schema import Column, Schema
+
+
+def value_names(schema: Schema, name: str) -> list[str]:
+    """The name of each code of a category column; 'missing' for the code of nulls."""
+    column = schema.columns[name]
+    size = column.size or 0
+    written = column.write(np.arange(size), None).to_pylist()
+    return ["missing" if value is None else str(value) for value in written]
+
+
+def value_at(column: Column, unit: float) -> str:
+    """The number or date at a place between 0 (its low) and 1 (its high)."""
+    ticks = column.ticks or 0
+    written = column.write(np.array([round(unit * ticks)], np.int64), np.array([False]))
+    value = written[0].as_py()
+    if pa.types.is_temporal(written.type):
+        return str(value)
+    if isinstance(value, int):
+        return f"{value:,}" if abs(value) < 1e6 else f"{value:.3g}"
+    return f"{value:,.4g}"
+
+
+def bin_names(rows: Rows, name: str, size: int) -> list[str]:
+    """The names of a column's codes as `Rows.bin` makes them; a number's bins by their start."""
+    if not rows.is_number(name):
+        return value_names(rows.schema, name)
+    bins = size - (rows.missing(name) is not None)
+    names = [value_at(rows.schema.columns[name], k / bins) for k in range(bins)]
+    return names + ["missing"] * (size - bins)
