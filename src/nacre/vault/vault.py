@@ -79,7 +79,7 @@ class Vault:
         self.adjacency = Adjacency(adjacency)
         self._source: Source = open_source(data, schema)
         self._charge_to = charge
-        self._on_progress = on_progress or (lambda stage, done: None)
+        self.report = on_progress or (lambda stage, done: None)
         self._rows = rows
         self._memory: tuple[Row, NDArray[np.bool_]] | None = None
         self.releases: tuple[Release, ...] = tuple(Release.from_dict(r) for r in schema.releases)
@@ -133,7 +133,7 @@ class Vault:
         self._charge(release)
         scale = release.noise * 2.0**places * FACTOR_ONE
         noisy = add_discrete_gaussian(np.concatenate(columns, axis=1), scale).astype(np.float64)
-        self._on_progress(name, 1.0)
+        self.report(name, 1.0)
         undo = (np.array(factors, np.float64))[:, None]
         values = np.concatenate(
             [
@@ -219,7 +219,7 @@ class Vault:
                 numbers = jnp.arange(start, min(steps, start + report_every), dtype=jnp.int32)
                 state = run(state, table, valid, secret, key, numbers)
                 jax.block_until_ready(state)
-                self._on_progress(name, min(1.0, (start + len(numbers)) / steps))
+                self.report(name, min(1.0, (start + len(numbers)) / steps))
         return state
 
     def keys(self, column: str, *, epsilon: float, delta: float) -> tuple[str, ...]:
@@ -307,7 +307,7 @@ class Vault:
     # -- the rows ------------------------------------------------------------------------------
 
     def _encoded(self, stage: str) -> Iterator[Encoded]:
-        self._on_progress(stage, None)
+        self.report(stage, None)
         for batch in self._source.batches():
             if batch.num_rows:
                 yield self.schema.encode(batch)

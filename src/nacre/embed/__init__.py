@@ -1,0 +1,1 @@
+"""Feature maps of one row that know their own bound."""

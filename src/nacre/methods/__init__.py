@@ -1,0 +1,58 @@
+"""The methods, one file each; a new one is one line here."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from nacre.methods.method import Method, Question
+from nacre.methods.pearl import PEARL
+from nacre.schema import Schema
+
+METHODS: dict[str, type[Any]] = {"pearl": PEARL}
+
+__all__ = ["METHODS", "PEARL", "Method", "Question", "choose", "with_settings"]
+
+
+def choose(method: str | Method, schema: Schema, epsilon: float) -> tuple[Method, str]:
+    """The method to use and why, from public facts only."""
+    if not isinstance(method, str):
+        return method, "Chosen by you."
+    if method == "auto":
+        return PEARL(), "Chosen automatically: PEARL measures best on tables."
+    if method.lower() not in METHODS:
+        known = ", ".join(["auto", *METHODS])
+        raise ValueError(f"There is no method '{method}'. Choose one of: {known}.")
+    return METHODS[method.lower()](), "Chosen by you."
+
+
+def with_settings(method: str, settings: Mapping[str, str], schema: Schema) -> Method:
+    """A method with settings given as text (`--set frequencies=2000`), checked by name and type."""
+    base, _ = choose(method, schema, 1.0)
+    fields = {f.name: f for f in dataclasses.fields(base)}  # type: ignore[arg-type]
+    parsed: dict[str, Any] = {}
+    for name, text in settings.items():
+        if name not in fields:
+            raise ValueError(
+                f"{base.title} has no setting '{name}'. It has: {', '.join(sorted(fields))}."
+            )
+        current = getattr(base, name)
+        try:
+            parsed[name] = _parse(text, current)
+        except ValueError:
+            kind = type(current).__name__
+            raise ValueError(f"{name}={text} is not a value of type {kind}.") from None
+    return dataclasses.replace(base, **parsed)  # type: ignore[type-var]
+
+
+def _parse(text: str, current: Any) -> Any:
+    if isinstance(current, bool):
+        if text.lower() not in ("true", "false"):
+            raise ValueError(text)
+        return text.lower() == "true"
+    if isinstance(current, int):
+        return int(text)
+    if isinstance(current, float):
+        return float(text)
+    return text

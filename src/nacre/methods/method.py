@@ -1,0 +1,43 @@
+"""What every method is: frozen settings, the questions it will ask, and `learn`."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from nacre.nets.generator import AbstractGenerator
+from nacre.schema import Schema
+
+if TYPE_CHECKING:
+    from nacre.vault import Bound, Vault
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Question:
+    """One sum that a method will ask the vault for, known before any row is read.
+
+    `unit` is what one is worth in the features' integer units, so that errors can be told in
+    words: the standard error of a mean feature is noise / unit / rows.
+    """
+
+    name: str
+    bound: Bound
+    share: float
+    unit: float
+    meaning: str
+
+
+class Method(Protocol):
+    """A method is its settings; `learn` sees the vault's noisy answers, never a row."""
+
+    title: ClassVar[str]
+    paper: ClassVar[str]
+    summary: ClassVar[str]
+
+    def questions(self, schema: Schema) -> tuple[Question, ...]:
+        """What will be asked, in order; reads the schema only."""
+        ...
+
+    def learn(self, vault: Vault, *, key: Any) -> AbstractGenerator:
+        """Ask the questions and make a generator from the answers."""
+        ...

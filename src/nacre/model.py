@@ -1,0 +1,179 @@
+"""A fitted model: sample from it, read its guarantee, save it and load it again."""
+
+from __future__ import annotations
+
+import dataclasses
+import platform
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from nacre.nets import GENERATORS
+from nacre.nets.generator import AbstractGenerator
+from nacre.schema import Encoded, Schema, as_types
+from nacre.vault.guarantee import Guarantee
+
+PACKAGES = ("nacre", "jax", "numpy", "opendp", "dp-accounting")
+CHUNK = 1 << 16
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Model:
+    """A generator of synthetic rows with the guarantee under which it was made.
+
+    Everything in it is post-processing of the releases that the guarantee lists, so the model
+    itself, not only its samples, may be given away.
+    """
+
+    schema: Schema
+    generator: AbstractGenerator
+    guarantee: Guarantee
+    method: str
+    settings: Mapping[str, Any]
+    kind: str = "file"
+    types: pa.Schema | None = None
+    ledger: Mapping[str, Any] | None = None
+    versions: Mapping[str, str] = dataclasses.field(default_factory=lambda: versions())
+
+    def sample(
+        self, n: int, *, seed: int | None = None, where: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Draw n synthetic rows, as the kind of frame that was fitted (Arrow for files).
+
+        `where` keeps only rows with given values, e.g. {"sex": "Female"}; without `seed` each
+        call draws other rows.
+        """
+        return self._frame(self.sample_arrow(n, seed=seed, where=where))
+
+    def sample_arrow(
+        self, n: int, *, seed: int | None = None, where: Mapping[str, Any] | None = None
+    ) -> pa.Table:
+        """Draw n synthetic rows as an Arrow table."""
+        parts = list(self.batches(n, seed=seed, where=where))
+        table = pa.concat_tables(parts) if parts else self._decode(self.schema.layout.encoded())
+        return table
+
+    def batches(
+        self, n: int, *, seed: int | None = None, where: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Draw n rows as a stream of Arrow tables, so that memory stays flat in n."""
+        if n < 0:
+            raise ValueError(f"Cannot draw {n} rows. Give a number that is not negative.")
+        rng = np.random.default_rng(seed)
+        fixed = self._fixed(where or {})
+        for start in range(0, n, CHUNK):
+            size = min(CHUNK, n - start)
+            yield self._decode(self.generator.sample(size, self.schema.layout, rng, fixed))
+
+    def certificate(self) -> dict[str, Any]:
+        """The guarantee, what it covers and how to check it, as plain data."""
+        return {
+            "guarantee": self.guarantee.to_dict(),
+            "method": self.method,
+            "settings": dict(self.settings),
+            "schema": self.schema.digest,
+            "versions": dict(self.versions),
+            "ledger": dict(self.ledger) if self.ledger else None,
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to one file: JSON and arrays, no code."""
+        from nacre.archive import write
+
+        config, arrays = self.generator.state()
+        document = {
+            **self.certificate(),
+            "schema": self.schema.to_dict(),
+            "generator": {"type": type(self.generator).__name__, **config},
+            "kind": self.kind,
+            "types": _types_to_text(self.types),
+        }
+        write(Path(path), document, arrays)
+
+    def _decode(self, encoded: Encoded) -> pa.Table:
+        table = self.schema.decode(encoded)
+        return table if self.types is None else as_types(table, self.types)
+
+    def _frame(self, table: pa.Table) -> Any:
+        if self.kind == "pandas":
+            return table.to_pandas()
+        if self.kind == "polars":
+            import polars
+
+            return polars.from_arrow(table)
+        return table
+
+    def _fixed(self, where: Mapping[str, Any]) -> dict[int, int]:
+        """`where` as codes, checked against the schema."""
+        fixed = {}
+        for name, value in where.items():
+            code = self._code(name, value)
+            fixed[self.schema.layout.code(name)] = code
+        return fixed
+
+    def _code(self, name: str, value: Any) -> int:
+        places = [c.name for c in self.schema.layout.codes if c.role == "value"]
+        if name not in places:
+            raise ValueError(
+                f"`where` needs a column with a list of values, '{name}' is not one. "
+                f"There are: {', '.join(places) or 'none'}."
+            )
+        column = self.schema.select([name])
+        row = column.encode(pa.table({name: pa.array([value])}))
+        if not row.valid[0]:
+            raise ValueError(f"'{value}' is not among the schema's values of '{name}'.")
+        return int(row.codes[0, 0])
+
+
+def load(path: str | Path) -> Model:
+    """Read a model that `save` wrote.  A stranger's file is safe to open: nothing in it runs."""
+    from nacre.archive import ArchiveError, read
+
+    document, arrays = read(Path(path))
+    try:
+        generator = dict(document["generator"])
+        kind = GENERATORS[generator.pop("type")]
+        schema = Schema.from_dict(document["schema"])
+        model = Model(
+            schema=schema,
+            generator=kind.restore(generator, arrays),
+            guarantee=Guarantee.from_dict(document["guarantee"]),
+            method=str(document["method"]),
+            settings=dict(document["settings"]),
+            kind=str(document["kind"]),
+            types=_types_from_text(document["types"]),
+            ledger=document["ledger"],
+            versions=dict(document["versions"]),
+        )
+        # Drawing one row shows that generator and schema belong together.
+        model.sample_arrow(1, seed=0)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise ArchiveError(
+            f"{path} is a nacre file but its content does not fit together "
+            f"({type(error).__name__}). It is damaged or was edited."
+        ) from None
+    return model
+
+
+def versions() -> dict[str, str]:
+    """The versions of what the guarantee rests on."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = "unknown"
+    return found
+
+
+def _types_to_text(types: pa.Schema | None) -> str | None:
+    """Arrow's own serialized form, in hexadecimal; metadata (pandas' index) is left out."""
+    return None if types is None else types.remove_metadata().serialize().to_pybytes().hex()
+
+
+def _types_from_text(text: str | None) -> pa.Schema | None:
+    return None if text is None else pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(text)))

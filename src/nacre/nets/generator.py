@@ -1,0 +1,32 @@
+"""What every trained generator can do: draw encoded rows, and be saved without pickle."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Mapping
+from typing import Any, Self
+
+import equinox as eqx
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.schema import Encoded, Layout
+
+
+class AbstractGenerator(eqx.Module):
+    """A source of synthetic rows; everything in it is post-processing of noisy answers."""
+
+    @abc.abstractmethod
+    def sample(
+        self, n: int, layout: Layout, rng: np.random.Generator, fixed: Mapping[int, int]
+    ) -> Encoded:
+        """Draw n rows; `fixed` gives codes (place among the layout's codes -> code) to keep to."""
+
+    @abc.abstractmethod
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Plain JSON data and arrays from which `restore` makes the same generator."""
+
+    @classmethod
+    @abc.abstractmethod
+    def restore(cls, config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """The inverse of `state`; raises ValueError for data that do not fit together."""
