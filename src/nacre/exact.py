@@ -26,8 +26,8 @@ DENSE_LIMIT = 128  # one-hot blocks wider than this are looked up instead of mul
 def exact_dot(x: jax.Array, weights: jax.Array) -> jax.Array:
     """x @ weights for int32, by a float32 product: exact while all partial sums are below 2^24.
 
-    `ExactPhases` proves that bound for every row before it uses this; the vault knows the
-    function by its name and lets it pass as integer arithmetic.
+    `ExactPhases` proves that bound for every row before it uses this, and any other caller owes
+    the same proof; the vault knows the program and lets it pass as integer arithmetic.
     """
     product = jnp.dot(
         x.astype(jnp.float32), weights.astype(jnp.float32), precision=jax.lax.Precision.HIGHEST
@@ -138,13 +138,24 @@ def pair_norm() -> float:
 def is_exact(jaxpr: Any) -> bool:
     """Whether a traced function of one row computes with integers only (or by `exact_dot`)."""
     for equation in jaxpr.eqns:
-        if equation.params.get("name") == exact_dot.__name__:
+        if _is_exact_dot(equation):
             continue
         if any(jnp.issubdtype(v.aval.dtype, jnp.inexact) for v in equation.outvars):
             return False
         if not all(is_exact(inner) for inner in subjaxprs(equation)):
             return False
     return True
+
+
+def _is_exact_dot(equation: Any) -> bool:
+    """Whether a call is to `exact_dot` itself, by its program and not only by its name."""
+    if equation.params.get("name") != exact_dot.__name__:
+        return False
+    shapes = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in equation.invars]
+    if [shape.dtype for shape in shapes] != [jnp.int32, jnp.int32]:
+        return False
+    inner = subjaxprs(equation)
+    return len(inner) == 1 and str(inner[0]) == str(jax.make_jaxpr(exact_dot)(*shapes).jaxpr)
 
 
 def subjaxprs(equation: Any) -> list[Any]:

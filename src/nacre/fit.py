@@ -170,15 +170,20 @@ class _Charger:
 
     def __call__(self, release: Release, /) -> None:
         if self.entry is None:
-            gaussian = release.mechanism == "gaussian"
+            if release.mechanism != "gaussian":
+                self.mu = None
             self.entry = self.ledger.reserve(
                 self.dataset,
                 epsilon=self.cost,
                 delta=self.delta,
-                mu=self.mu if gaussian else None,
+                mu=self.mu,
                 releases=self.releases,
                 adjacency=self.adjacency,
                 method=self.method,
+            )
+        elif self.mu is not None and release.mechanism != "gaussian":
+            raise ValueError(
+                f"'{release.name}' is not a Gaussian sum, as the fit had announced to the ledger."
             )
         self.ledger.record(self.entry, release.to_dict())
 

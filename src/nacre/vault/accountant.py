@@ -33,6 +33,7 @@ class Release:
     name: str
     mechanism: str
     theorem: str
+    adjacency: Adjacency
     size: int
     sensitivity: float = 0.0
     noise: float = 0.0
@@ -49,6 +50,10 @@ class Release:
             raise ValueError(f"Release {self.name!r} has a negative or infinite number in it.")
         if self.mechanism != "approximate" and not (self.noise > 0 and self.sensitivity > 0):
             raise ValueError(f"Release {self.name!r} has no noise.")
+        object.__setattr__(self, "adjacency", Adjacency(self.adjacency))
+        repeated = self.steps != 1 or self.rate != 1
+        if type(self.steps) is not int or (repeated and self.mechanism != "subsampled-gaussian"):
+            raise ValueError(f"Release {self.name!r} cannot have steps or a rate.")
         if not 0 < self.rate <= 1 or not self.delta < 1:
             raise ValueError(f"Release {self.name!r} has a rate or delta outside its range.")
 
@@ -108,6 +113,11 @@ def epsilon_of(
     (2e, (1 + exp(e)) d), a row leaving and another entering, and adds to the rest, which gets
     half of delta.
     """
+    if other := [r.name for r in releases if r.adjacency is not adjacency]:
+        raise ValueError(
+            f"'{other[0]}' was released under another adjacency than {adjacency.value}; the two "
+            "cannot be composed. Use the same adjacency throughout."
+        )
     fixed = [r for r in releases if r.mechanism == "approximate"]
     one_shot = [r for r in releases if r.mechanism == "gaussian"]
     stepwise = [r for r in releases if r.mechanism == "subsampled-gaussian"]

@@ -32,8 +32,10 @@ class Segment:
             raise ValueError(f"A segment needs at least one value, got size={self.size}.")
         for name in ("norm", "weight"):
             value = getattr(self, name)
-            if not (math.isfinite(value) and value > 0):
-                raise ValueError(f"A segment's {name} must be positive and finite, got {value}.")
+            if not 1e-15 < value < 1e15:
+                raise ValueError(
+                    f"A segment's {name} must lie between 1e-15 and 1e15, got {value}."
+                )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -43,12 +43,13 @@ def grid(encoded: Encoded, layout: Layout) -> Row:
 def blocks(parts: Iterable[Encoded], layout: Layout, size: int) -> Iterator[Block]:
     """Cut a stream of encoded batches of any length into blocks of exactly `size` rows.
 
-    The last block is filled up with rows that do not count.
+    The last block is filled up with rows that do not count; there is always at least one block,
+    so that an empty table looks like any other.
     """
     numbers = np.zeros((size, len(layout.numbers)), np.int32)
     codes = np.zeros((size, len(layout.codes)), np.int32)
     valid = np.zeros(size, np.bool_)
-    filled = 0
+    filled, empty = 0, True
     for part in parts:
         rows = grid(part, layout)
         start = 0
@@ -60,7 +61,7 @@ def blocks(parts: Iterable[Encoded], layout: Layout, size: int) -> Iterator[Bloc
             filled, start = filled + take, start + take
             if filled == size:
                 yield Block(Row(numbers.copy(), codes.copy()), valid.copy())
-                filled = 0
-    if filled:
+                filled, empty = 0, False
+    if filled or empty:
         valid[filled:] = False
         yield Block(Row(numbers.copy(), codes.copy()), valid.copy())

@@ -12,7 +12,7 @@ import jax.flatten_util
 import jax.numpy as jnp
 
 from nacre.vault.rows import Row
-from nacre.vault.tracing import RefusedFunction, trace
+from nacre.vault.tracing import RefusedFunction, Traced, trace
 
 UNIT_BITS = 20  # contributions are rounded towards zero to 2^-20 of their clip
 
@@ -54,20 +54,22 @@ class Loop:
     multiplier: float
     chunk: int
 
-    def check(self, state: Any, shape: Row, key: Any) -> None:
-        """Trace every per-row function on the shape of one row, and refuse what is not allowed."""
+    def checked(self, state: Any, shape: Row, key: Any) -> Loop:
+        """This loop with every per-row function replaced by its traced and checked program."""
         shared = jax.eval_shape(self.prepare, state, key)
         earlier: tuple[Any, ...] = ()
+        stages = []
         for stage in self.stages:
-            trace(stage.per_row, shared, earlier, shape, key)
-            value = jax.eval_shape(stage.per_row, shared, earlier, shape, key)
-            leaves = jax.tree.leaves(value)
+            traced = trace(stage.per_row, shared, earlier, shape, key)
+            leaves = jax.tree.leaves(traced.shape)
             if not leaves or not all(jnp.issubdtype(v.dtype, jnp.floating) for v in leaves):
                 raise RefusedFunction("per_row must return floating-point arrays.")
-            earlier = (*earlier, value)
+            stages.append(dataclasses.replace(stage, per_row=traced))
+            earlier = (*earlier, traced.shape)
         after = jax.eval_shape(self.update, state, earlier, key)
         if jax.tree.structure(after) != jax.tree.structure(state):
             raise ValueError("update(state, sums, key) must return a state like the one it got.")
+        return dataclasses.replace(self, stages=tuple(stages))
 
     def run(self, state: Any, rows: Row, valid: Any, secret: Any, public: Any, steps: Any) -> Any:
         """Run the given step numbers; to be compiled with 64-bit numbers enabled."""
@@ -103,10 +105,10 @@ class Loop:
         self, stage: Stage, shared: Any, sums: Any, rows: Row, batch: Any, size: Any, key: Any
     ) -> tuple[Any, Callable[[Any], Any]]:
         """The exact integer sum over the batch, in as many fixed-size chunks as it needs."""
-        shape = Row(*(jax.ShapeDtypeStruct(part.shape[1:], part.dtype) for part in rows))
+        if not isinstance(stage.per_row, Traced):
+            raise RefusedFunction("A loop runs checked programs only: use `Loop.checked`.")
         with jax.enable_x64(False):
-            value = jax.eval_shape(stage.per_row, shared, sums, shape, key)
-            zeros = jax.tree.map(lambda v: jnp.zeros(v.shape, jnp.float32), value)
+            zeros = jax.tree.map(lambda v: jnp.zeros(v.shape, jnp.float32), stage.per_row.shape)
             flat, unravel = jax.flatten_util.ravel_pytree(zeros)
 
         def contribution(index: Any) -> Any:

@@ -44,16 +44,15 @@ class ExactSum:
     """
 
     def __init__(self, features: Features, bound: Bound, shape: Row, *, label: int | None = None):
-        # `label` is the place of `bound.by` among the codes, the number of classes is given later.
+        # `label` is the place of `bound.by` among the codes.
         self.bound, self.label = bound, label
-        self.features = features
         with jax.enable_x64(True):
-            jaxpr = trace(features, shape)
-        outputs = jaxpr.out_avals
-        self.sparse = len(outputs) == 2
+            self.features = trace(features, shape)
+        self.sparse = isinstance(self.features.shape, tuple)
+        outputs = list(self.features.shape) if self.sparse else [self.features.shape]
         self._check_outputs(outputs)
         self.integer = bool(jnp.issubdtype(outputs[-1].dtype, jnp.integer))
-        self.exact = is_exact(jaxpr.jaxpr)
+        self.exact = is_exact(self.features.jaxpr.jaxpr)
         # One unit of the integer sums, in the units of the features, by segment.
         self.units = [
             1.0 if self.integer else 2.0 ** math.ceil(math.log2(s.norm)) * 2.0**-FLOAT_BITS
@@ -67,10 +66,12 @@ class ExactSum:
             raise ValueError("The bound is too large for integer sums: scale the features down.")
 
     def _check_outputs(self, outputs: list[Any]) -> None:
-        if len(outputs) not in (1, 2) or any(o.ndim != 1 for o in outputs):
+        if len(outputs) != 1 + self.sparse or any(getattr(o, "ndim", 0) != 1 for o in outputs):
             raise RefusedFunction(
                 "features(row) must return one vector, or (indices, values) of a sparse one."
             )
+        if not any(jnp.issubdtype(outputs[-1].dtype, t) for t in (jnp.integer, jnp.floating)):
+            raise RefusedFunction(f"Features must be real numbers, not {outputs[-1].dtype}.")
         if self.sparse and (
             outputs[0].shape != outputs[1].shape or not jnp.issubdtype(outputs[0].dtype, jnp.integer)
         ):
@@ -151,7 +152,9 @@ class ExactSum:
         """The values in integer units; beyond 2^26 units they would be clipped anyway."""
         low = -(2**26) if self.bound.segments[place].signed else 0
         if self.integer:
-            return jnp.clip(values, low, 2**26).astype(jnp.int32)
+            # Unsigned 64-bit numbers first lose what a signed one could not hold.
+            small = jnp.minimum(values, 2**26) if values.dtype == jnp.uint64 else values
+            return jnp.clip(small.astype(jnp.int64), low, 2**26).astype(jnp.int32)
         scaled = jnp.nan_to_num(values.astype(jnp.float64)) / self.units[place]
         return jnp.trunc(jnp.clip(scaled, float(low), 2.0**26)).astype(jnp.int32)
 

@@ -1,8 +1,9 @@
 """Trace a function of one row and refuse what could carry a row out of the vault.
 
-The vault never calls such a function with a row: it traces it on the *shape* of one row and maps
-the traced program itself.  So a function cannot see two rows at once, and the only ways out are
-programs that talk to the outside while they run.  Those are refused here.
+The vault calls such a function once, on the *shape* of one row, checks the program that comes out
+and from then on runs that program only.  So a function cannot see a row, let alone two at once, and
+the only ways out are programs that talk to the outside while they run, or that say themselves how
+they are to be mapped over rows.  Those are refused here.
 """
 
 from __future__ import annotations
@@ -11,27 +12,51 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+from jax.extend.core import jaxpr_as_fun
 
 from nacre.exact import subjaxprs
 
-FORBIDDEN = ("callback", "infeed", "outfeed", "ffi_call", "custom_call", "print")
+FORBIDDEN = (
+    *("callback", "infeed", "outfeed", "ffi_call", "custom_call", "print"),
+    *("custom_vmap", "call_exported", "xla_call_module"),
+)
+
+
+VALUE_NEEDED = (
+    jax.errors.ConcretizationTypeError,
+    jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError,
+    jax.errors.NonConcreteBooleanIndexError,
+)
 
 
 class RefusedFunction(ValueError):
     """A function of one row that the vault will not run."""
 
 
-def trace(function: Callable[..., Any], *shapes: Any) -> Any:
-    """The jaxpr of `function` on arguments of the given shapes, checked."""
+class Traced:
+    """A checked program: calling it runs the jaxpr, never the Python function again."""
+
+    def __init__(self, jaxpr: Any, shape: Any):
+        self.jaxpr, self.shape = jaxpr, shape
+        self._run, self._tree = jaxpr_as_fun(jaxpr), jax.tree.structure(shape)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """The outputs, in the structure that the function returned."""
+        return jax.tree.unflatten(self._tree, self._run(*jax.tree.leaves(arguments)))
+
+
+def trace(function: Callable[..., Any], *shapes: Any) -> Traced:
+    """`function` on arguments of the given shapes, traced and checked."""
     try:
-        jaxpr = jax.make_jaxpr(function)(*shapes)
+        jaxpr, shape = jax.make_jaxpr(function, return_shape=True)(*shapes)
     except NameError as error:
         raise RefusedFunction(
             f"The function of one row uses {error}: it tries to combine rows (batch "
             "normalization, centering, pairing). The vault only runs functions of one row; use "
             "LayerNorm, or release the statistic by a sum of its own."
         ) from None
-    except (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError) as error:
+    except VALUE_NEEDED as error:
         raise RefusedFunction(
             "The function of one row needs the row's actual values while it is traced "
             f"({type(error).__name__}). Write it with jax.numpy and jax.lax.cond or jnp.where."
@@ -39,7 +64,7 @@ def trace(function: Callable[..., Any], *shapes: Any) -> Any:
     _refuse(jaxpr.jaxpr)
     if jaxpr.effects:
         raise RefusedFunction(f"The function of one row has side effects: {jaxpr.effects}.")
-    return jaxpr
+    return Traced(jaxpr, shape)
 
 
 def _refuse(jaxpr: Any) -> None:

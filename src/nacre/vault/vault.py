@@ -17,7 +17,7 @@ from nacre.schema import Encoded, Schema
 from nacre.vault.accountant import Release, calibrate, epsilon_of, gaussian_mu
 from nacre.vault.bound import Adjacency, Bound
 from nacre.vault.guarantee import Guarantee
-from nacre.vault.noise import add_discrete_gaussian, grid_bits, system_key
+from nacre.vault.noise import LARGEST, add_discrete_gaussian, grid_bits, system_key
 from nacre.vault.rows import Block, Row, blocks
 from nacre.vault.source import Source, open_source
 
@@ -38,6 +38,7 @@ class Sums:
     """A noisy sum: `values` (classes, size), and `counts` by class if the bound asked for them.
 
     noise        the standard deviation of each value, by segment, in the units of the features
+                 (times one over the label's weight, where the sum was weighted)
     count_noise  the standard deviation of each count
     """
 
@@ -117,10 +118,8 @@ class Vault:
         )
         release = plan_sum(bound, classes, share, self.mu, self.adjacency, name)
         self._affordable(release)
+        places = _grid_places(release, bound, exact.units)
         sums, counts = exact(self._blocks(BLOCK, name), classes)
-        # All integers on one fine grid, so that one discrete Gaussian serves every segment.
-        finest = min([u / s.weight for u, s in zip(exact.units, bound.segments, strict=True)] or [1])
-        places = max(grid_bits(release.noise, release.size), math.ceil(-math.log2(finest)) + 8)
         columns, steps = [], []
         for j, segment in enumerate(bound.segments):
             step = math.floor(segment.weight * exact.units[j] * 2.0**places)
@@ -207,8 +206,7 @@ class Vault:
             threshold=threshold,
             multiplier=release.noise,
             chunk=chunk,
-        )
-        loop.check(state, row_shape(len(self.layout.numbers), len(self.layout.codes)), key)
+        ).checked(state, row_shape(len(self.layout.numbers), len(self.layout.codes)), key)
         table, valid = self._in_memory()
         self._charge(release)
         secret = system_key()
@@ -237,6 +235,7 @@ class Vault:
             name=f"values of {column}",
             mechanism="approximate",
             theorem=THRESHOLD,
+            adjacency=self.adjacency,
             size=1,
             epsilon=epsilon,
             delta=delta,
@@ -250,6 +249,8 @@ class Vault:
 
     def guarantee(self) -> Guarantee:
         """What has been promised so far, from all releases, at the vault's delta."""
+        if not self.releases:
+            raise ValueError("Nothing has been released yet, so there is nothing to guarantee.")
         epsilon = epsilon_of(self.releases, self.delta, self.adjacency)
         return Guarantee(
             epsilon=epsilon, delta=self.delta, adjacency=self.adjacency, releases=self.releases
@@ -284,6 +285,7 @@ class Vault:
                 name=name,
                 mechanism="subsampled-gaussian",
                 theorem=SUBSAMPLED,
+                adjacency=self.adjacency,
                 size=1,
                 sensitivity=1.0,
                 noise=multiplier,
@@ -291,7 +293,8 @@ class Vault:
                 steps=steps,
             )
 
-        spent = math.fsum(r.multiplier**-2 for r in self.releases if r.mechanism == "gaussian")
+        new = self.releases[len(self._prior) :]
+        spent = math.fsum(r.multiplier**-2 for r in new if r.mechanism == "gaussian")
         last = share >= 1 - spent / self.mu**2 - 1e-9
         before = list(self.releases) if last else []
         target = self.epsilon
@@ -327,8 +330,6 @@ class Vault:
                         f"Step-wise training needs all encoded rows in memory: more than "
                         f"{MEMORY_LIMIT >> 30} GiB here. Use a one-release method (MERF, PEARL)."
                     )
-            if not parts:
-                raise ValueError("The table has no rows.")
             rows = Row(*(np.concatenate(part) for part in zip(*(p.rows for p in parts), strict=True)))
             self._memory = rows, np.concatenate([p.valid for p in parts])
         return self._memory
@@ -365,13 +366,22 @@ def _nothing(row: Row) -> Any:
     return jnp.zeros(0, jnp.int32)
 
 
+def _grid_places(release: Release, bound: Bound, units: Sequence[float]) -> int:
+    """Binary places of the one fine grid on which one discrete Gaussian serves every segment."""
+    finest = min([u * s.weight for u, s in zip(units, bound.segments, strict=True)], default=1.0)
+    places = max(grid_bits(release.noise, release.size), math.ceil(-math.log2(finest)) + 8)
+    if release.noise * 2.0**places * FACTOR_ONE * 2**6 >= LARGEST:
+        raise ValueError(
+            "The segments' norms or weights are too far apart for one grid of 64-bit integers. "
+            "Bring them closer together, or ask in two sums."
+        )
+    return places
+
+
 def _scaled(sums: NDArray[np.int64], step: int) -> NDArray[np.int64]:
-    if step < 1:
-        raise ValueError("A segment's weight is too small for the grid.")
-    largest = int(np.abs(sums).max(initial=0))
-    if largest * step >= 2**62:
-        raise OverflowError("The sums are too large for 64-bit integers: scale the features down.")
-    return sums * np.int64(step)
+    """sums * step, clamped where 64 bits end: a clamp never moves two tables further apart."""
+    most = LARGEST // step
+    return np.clip(sums, -most, most) * np.int64(step)
 
 
 def plan_sum(
@@ -386,6 +396,7 @@ def plan_sum(
         name=name,
         mechanism="gaussian",
         theorem=GAUSSIAN,
+        adjacency=adjacency,
         size=classes * (bound.size + (1 if bound.count else 0)),
         sensitivity=sensitivity,
         noise=sensitivity / (mu * math.sqrt(share)),
@@ -405,6 +416,7 @@ def remaining_mu(
             name="rest",
             mechanism="gaussian",
             theorem=GAUSSIAN,
+            adjacency=adjacency,
             size=1,
             sensitivity=1.0,
             noise=multiplier,
