@@ -1,0 +1,108 @@
+"""nacre: differentially private synthetic data with a guarantee that can be checked.
+
+Every name is imported when it is first used, so that `import nacre` waits for nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nacre import datasets as datasets
+    from nacre.archive import ArchiveError as ArchiveError
+    from nacre.draft import private_draft as private_draft
+    from nacre.evaluate import Evaluation as Evaluation
+    from nacre.evaluate import evaluate as evaluate
+    from nacre.fit import fit as fit
+    from nacre.methods import MERF as MERF
+    from nacre.methods import PEARL as PEARL
+    from nacre.model import Model as Model
+    from nacre.model import load as load
+    from nacre.plan import Plan as Plan
+    from nacre.plan import plan as plan
+    from nacre.schema import Boolean as Boolean
+    from nacre.schema import Categorical as Categorical
+    from nacre.schema import Datetime as Datetime
+    from nacre.schema import Integer as Integer
+    from nacre.schema import Ordinal as Ordinal
+    from nacre.schema import Real as Real
+    from nacre.schema import Schema as Schema
+    from nacre.schema import SchemaError as SchemaError
+    from nacre.vault import Adjacency as Adjacency
+    from nacre.vault import BudgetExceeded as BudgetExceeded
+    from nacre.vault import Guarantee as Guarantee
+    from nacre.vault import Ledger as Ledger
+    from nacre.vault import LedgerError as LedgerError
+    from nacre.vault import SourceError as SourceError
+
+    __version__: str
+
+# Where each public name lives.  A room itself (`nacre.datasets`) is named by an empty attribute.
+_PLACES = {
+    "Adjacency": "nacre.vault:Adjacency",
+    "ArchiveError": "nacre.archive:ArchiveError",
+    "Boolean": "nacre.schema:Boolean",
+    "BudgetExceeded": "nacre.vault:BudgetExceeded",
+    "Categorical": "nacre.schema:Categorical",
+    "Datetime": "nacre.schema:Datetime",
+    "Evaluation": "nacre.evaluate:Evaluation",
+    "Guarantee": "nacre.vault:Guarantee",
+    "Integer": "nacre.schema:Integer",
+    "Ledger": "nacre.vault:Ledger",
+    "LedgerError": "nacre.vault:LedgerError",
+    "MERF": "nacre.methods:MERF",
+    "Model": "nacre.model:Model",
+    "Ordinal": "nacre.schema:Ordinal",
+    "PEARL": "nacre.methods:PEARL",
+    "Plan": "nacre.plan:Plan",
+    "Real": "nacre.schema:Real",
+    "Schema": "nacre.schema:Schema",
+    "SchemaError": "nacre.schema:SchemaError",
+    "SourceError": "nacre.vault:SourceError",
+    "datasets": "nacre.datasets:",
+    "evaluate": "nacre.evaluate:",
+    "fit": "nacre.fit:fit",
+    "load": "nacre.model:load",
+    "plan": "nacre.plan:plan",
+    "private_draft": "nacre.draft:private_draft",
+}
+# Verbs that share their name with the module they live in.
+_VERBS = ("fit", "plan")
+
+__all__ = ["__version__", *_PLACES]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("nacre")
+    if name not in _PLACES:
+        raise AttributeError(f"module 'nacre' has no attribute '{name}'")
+    place, _, attribute = _PLACES[name].partition(":")
+    module = import_module(place)
+    value = getattr(module, attribute) if attribute else module
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """Keeps `nacre.fit` the verb when something imports the module `nacre.fit`.
+
+    Python sets a package's attribute to each submodule that it imports.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _VERBS and isinstance(value, ModuleType):
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

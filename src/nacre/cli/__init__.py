@@ -1,0 +1,67 @@
+"""The command line: each command parses, calls the library and prints; the library does the work.
+
+Nothing heavy is imported here, so that --help is instant.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from nacre.cli import budgets, evaluating, fitting, models, schemas, showcase
+from nacre.cli.console import for_people
+
+
+class _Commands(TyperGroup):
+    """Runs every command so that errors are for people."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """See `click.Group`."""
+        with for_people():
+            return super().invoke(ctx)
+
+
+app = typer.Typer(
+    name="nacre",
+    cls=_Commands,
+    help="Differentially private synthetic data with a guarantee that can be checked.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        import nacre
+
+        typer.echo(f"nacre {nacre.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+app.command("demo")(showcase.demo)
+app.add_typer(schemas.app, name="schema")
+app.command("plan")(fitting.plan)
+app.command("fit")(fitting.fit)
+app.command("sample")(models.sample)
+app.command("evaluate")(evaluating.evaluate)
+app.command("ledger")(budgets.ledger)
+app.command("show")(models.show)
+app.command("methods")(fitting.methods)
+
+
+def main() -> None:
+    """The entry point of the command `nacre`."""
+    app()

@@ -1,0 +1,66 @@
+"""A model's certificate as a terminal shows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from nacre.model import Model
+
+
+def render(model: Model) -> Group:
+    """The certificate: guarantee, releases, what it was made from and with."""
+    guarantee = model.guarantee
+    claim = Text(str(guarantee), style="bold green")
+    for assumption in guarantee.assumptions:
+        claim.append(f"\n{assumption}", style="default")
+    facts = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    for name, value in _facts(model).items():
+        facts.add_row(Text(name, style="bold"), Text(value))
+    return Group(
+        Panel(claim, title=f"{model.method}: guarantee", title_align="left", border_style="green"),
+        _releases(model),
+        facts,
+    )
+
+
+def _releases(model: Model) -> Table:
+    table = Table(title="What was released", title_justify="left", title_style="bold")
+    table.add_column("release")
+    table.add_column("numbers", justify="right")
+    table.add_column("sensitivity", justify="right")
+    table.add_column("noise (σ)", justify="right")
+    table.add_column("theorem")
+    for release in model.guarantee.releases:
+        if release.mechanism == "approximate":
+            noise = f"ε = {release.epsilon:.4g}, δ = {release.delta:.3g}"
+            sensitivity = ""
+        else:
+            noise, sensitivity = f"{release.noise:.6g}", f"{release.sensitivity:.6g}"
+        if release.mechanism == "subsampled-gaussian":
+            noise += f", {release.steps:,} steps at rate {release.rate:.4g}"
+        table.add_row(
+            Text(release.name), f"{release.size:,}", sensitivity, noise, Text(release.theorem)
+        )
+    return table
+
+
+def _facts(model: Model) -> dict[str, str]:
+    schema = model.schema
+    ledger: Any = model.ledger
+    found = {
+        "schema": f"{len(schema.names)} columns, provenance {schema.provenance}",
+        "schema digest": schema.digest,
+        "label": schema.label or "none",
+        "settings": "  ".join(f"{name}={value}" for name, value in model.settings.items()),
+        "versions": "  ".join(f"{name} {value}" for name, value in model.versions.items()),
+        "ledger": "none",
+    }
+    if ledger:
+        found["ledger"] = f"data set {ledger['dataset']}, entry {ledger['entry']}"
+    return found

@@ -1,0 +1,179 @@
+"""How the commands speak: results on stdout, the rest on stderr, and errors for people."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+BAD_INPUT = 2
+FAILURE = 1
+# A path that is not there or not allowed is the user's to correct; a full disk is not.
+PATH_ERRORS = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
+
+Report = Callable[[str, float | None], None]
+
+
+def out() -> Console:
+    """Where results go; made anew each time, as tests and pipes exchange the stream."""
+    return Console(file=sys.stdout, soft_wrap=not sys.stdout.isatty(), highlight=False)
+
+
+def err() -> Console:
+    """Where everything else goes."""
+    return Console(file=sys.stderr, soft_wrap=not sys.stderr.isatty(), highlight=False)
+
+
+def say(text: str, *, quiet: bool = False, style: str | None = None) -> None:
+    """A remark on stderr, left out with --quiet."""
+    if not quiet:
+        err().print(escape(text), style=style)
+
+
+def print_json(value: Any) -> None:
+    """JSON on stdout; an infinite number is null."""
+    typer.echo(json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def stop(message: str, code: int = BAD_INPUT) -> NoReturn:
+    """End with a red message on stderr."""
+    err().print(escape(message), style="red")
+    raise typer.Exit(code)
+
+
+@contextlib.contextmanager
+def for_people() -> Iterator[None]:
+    """Show errors and warnings without tracebacks, and nothing that could quote a private value.
+
+    Only messages that nacre itself wrote are shown: those of other libraries may quote a cell.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = _show_warning
+        try:
+            yield
+        except Exception as error:
+            # Exits and complaints about the command line itself are not ours to explain.
+            if _room(error) in ("click", "typer") or os.environ.get("NACRE_TRACEBACK"):
+                raise
+            message, code = explain(error)
+            err().print(escape(message), style="red")
+            raise typer.Exit(code) from None
+
+
+def explain(error: Exception) -> tuple[str, int]:
+    """The message for an error and the exit code."""
+    if isinstance(error, OSError) and error.strerror and not _is_ours(error):
+        where = f"{error.filename}: " if error.filename is not None else ""
+        code = BAD_INPUT if isinstance(error, PATH_ERRORS) else FAILURE
+        return f"{where}{error.strerror}.", code
+    if _is_ours(error):
+        bad_input = isinstance(error, ValueError)
+        return str(error), BAD_INPUT if bad_input else FAILURE
+    return (
+        f"nacre failed with a {type(error).__name__} in {_origin(error)}. Its message is not "
+        "shown, as it could quote private values. Set NACRE_TRACEBACK=1 to see it, and please "
+        "report it.",
+        FAILURE,
+    )
+
+
+def _is_ours(error: BaseException) -> bool:
+    return "nacre" in (_room(error), _origin(error).partition(".")[0])
+
+
+def _room(error: BaseException) -> str:
+    """The package that the kind of error belongs to."""
+    return type(error).__module__.partition(".")[0]
+
+
+def _origin(error: BaseException) -> str:
+    """The module that raised the error."""
+    trace = error.__traceback__
+    if trace is None:
+        return "an unknown place"
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    return str(trace.tb_frame.f_globals.get("__name__", "an unknown place"))
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    if issubclass(category, UserWarning):
+        err().print(f"Warning: {escape(str(message))}", style="yellow")
+
+
+@contextlib.contextmanager
+def progress(*, quiet: bool = False) -> Iterator[Report]:
+    """A bar for each stage, on a terminal only; calls take the stage and the part done."""
+    console = err()
+    if quiet or not console.is_terminal:
+        yield lambda stage, done: None
+        return
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def report(stage: str, done: float | None) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(escape(stage), total=None)
+            if done is not None:
+                bars.update(tasks[stage], total=1.0, completed=done)
+
+        yield report
+
+
+def writable(path: Path) -> Path:
+    """A path that can be written, found out before anything is spent."""
+    if path.is_dir():
+        stop(f"{path} is a folder. Give the name of a file to write.")
+    if not path.parent.is_dir():
+        stop(f"There is no folder {path.parent} to write {path.name} to. Make it first.")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        stop(f"{path} cannot be written. Choose another place, or change its permissions.")
+    return path
+
+
+@contextlib.contextmanager
+def beside(path: Path) -> Iterator[Path]:
+    """A file next to `path` that takes its place at the end: never half a result."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        yield partial
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def pairs(given: list[str], option: str) -> dict[str, str]:
+    """`name=value` options as a dictionary."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            stop(f"{option} {text}: write it as name=value.")
+        if name.strip() in found:
+            stop(f"{option} {name.strip()} is given twice.")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,144 @@
+"""`nacre plan`, `nacre fit` and `nacre methods`."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from nacre.cli.console import out, print_json, progress, say, writable
+from nacre.cli.options import (
+    AdjacencyName,
+    Adjacent,
+    BadRows,
+    Dataset,
+    Delta,
+    Epsilon,
+    Json,
+    Label,
+    LedgerAddress,
+    MethodName,
+    NoLabel,
+    Quiet,
+    Rows,
+    SchemaFile,
+    Seed,
+    Settings,
+    read_method,
+    read_schema,
+)
+
+
+def plan(
+    schema: SchemaFile,
+    epsilon: Epsilon,
+    delta: Delta,
+    method: MethodName = "auto",
+    settings: Settings = None,
+    label: Label = None,
+    no_label: NoLabel = False,
+    adjacency: Adjacent = AdjacencyName.ADD_REMOVE,
+    rows: Rows = None,
+    as_json: Json = False,
+) -> None:
+    """Show what a fit would release and how noisy it would be; no row is read, nothing spent."""
+    import nacre
+
+    facts = read_schema(schema, label, no_label=no_label)
+    planned = nacre.plan(
+        facts,
+        method=read_method(method, settings, facts),
+        epsilon=epsilon,
+        delta=delta,
+        adjacency=adjacency.value,
+        rows=rows,
+    )
+    if as_json:
+        print_json(planned.to_dict())
+    else:
+        out().print(str(planned), markup=False)
+
+
+def fit(
+    table: Annotated[Path, typer.Argument(help="A CSV or Parquet file, or a folder of them.")],
+    schema: SchemaFile,
+    epsilon: Epsilon,
+    delta: Delta,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the model.")],
+    method: MethodName = "auto",
+    settings: Settings = None,
+    label: Label = None,
+    no_label: NoLabel = False,
+    adjacency: Adjacent = AdjacencyName.ADD_REMOVE,
+    rows: Rows = None,
+    ledger: LedgerAddress = None,
+    dataset: Dataset = None,
+    bad_rows: Annotated[
+        BadRows,
+        typer.Option(help="check: stop if a row does not fit. zero: such rows count as nothing."),
+    ] = BadRows.CHECK,
+    seed: Seed = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make an (ε, δ)-differentially private model of TABLE."""
+    writable(output)
+    import nacre
+
+    facts = read_schema(schema, label, no_label=no_label)
+    with progress(quiet=quiet) as report:
+        report("reading rows", None)
+        model = nacre.fit(
+            table,
+            facts,
+            method=read_method(method, settings, facts),
+            epsilon=epsilon,
+            delta=delta,
+            adjacency=adjacency.value,
+            rows=rows,
+            ledger=ledger,
+            dataset=dataset,
+            bad_rows=bad_rows.value,
+            seed=seed,
+            on_progress=report,
+        )
+    model.save(output)
+    if as_json:
+        print_json({"model": str(output), **model.certificate()})
+        return
+    say(f"{model.method} model of {table.name}: {output}", quiet=quiet)
+    say(str(model.guarantee), quiet=quiet, style="green")
+    say(f"Next: nacre sample {output} -n 1000 -o synthetic.csv", quiet=quiet)
+
+
+def methods(as_json: Json = False) -> None:
+    """List the methods, their papers and settings."""
+    from nacre.methods import METHODS
+
+    found = [_describe(name, kind) for name, kind in METHODS.items()]
+    if as_json:
+        print_json(found)
+        return
+    from rich.padding import Padding
+    from rich.text import Text
+
+    console = out()
+    for method in found:
+        console.print(Text.assemble((method["name"], "bold cyan"), f"  {method['title']}"))
+        console.print(Padding(Text(method["summary"]), (0, 0, 0, 2)))
+        console.print(Padding(Text(method["paper"], style="dim"), (0, 0, 0, 2)))
+        settings = "  ".join(f"{name}={value}" for name, value in method["settings"].items())
+        console.print(Padding(Text(f"--set {settings}"), (0, 0, 1, 2)))
+
+
+def _describe(name: str, kind: type[Any]) -> dict[str, Any]:
+    defaults = kind()
+    return {
+        "name": name,
+        "title": kind.title,
+        "summary": kind.summary,
+        "paper": kind.paper,
+        "settings": {f.name: getattr(defaults, f.name) for f in dataclasses.fields(defaults)},
+    }

@@ -1,0 +1,85 @@
+"""`nacre sample` and `nacre show`: what one does with a fitted model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nacre.cli.console import FAILURE, beside, out, pairs, print_json, progress, say, stop, writable
+from nacre.cli.options import Json, Quiet
+
+if TYPE_CHECKING:
+    from nacre.model import Model
+
+ModelFile = Annotated[Path, typer.Argument(help="A model that `nacre fit` saved.")]
+
+
+def sample(
+    model: ModelFile,
+    n: Annotated[int, typer.Option("-n", "--rows", min=0, help="How many rows to draw.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="A .csv, .csv.gz or .parquet file.")
+    ],
+    seed: Annotated[int | None, typer.Option(help="Draw the same rows again.")] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=VALUE", help="Only rows with this value; may be repeated."),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Draw synthetic rows from MODEL; as often as you like, at no further privacy cost."""
+    from nacre.cli.tables import Writer, check_name
+
+    check_name(writable(output))
+    import nacre
+
+    loaded = nacre.load(model)
+    batches = loaded.batches(n, seed=seed, where=pairs(where or [], "--where"))
+    with progress(quiet=quiet) as report, beside(output) as partial:
+        with Writer(partial, like=output) as writer:
+            for batch in batches:
+                writer.write(batch)
+                report("drawing rows", writer.rows / n)
+            if not writer.rows:
+                writer.write(loaded.sample_arrow(0))
+    say(f"{n:,} synthetic rows: {output}", quiet=quiet)
+
+
+def show(
+    model: ModelFile,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Recompute ε from the releases that are listed.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Show a model's certificate: what is guaranteed, and what it rests on."""
+    import nacre
+
+    loaded = nacre.load(model)
+    found: dict[str, Any] | None = None
+    if verify:
+        found = _verify(loaded)
+    if as_json:
+        print_json(loaded.certificate() | ({} if found is None else {"verification": found}))
+    else:
+        from nacre.cli.certificate import render
+
+        out().print(render(loaded))
+        if found is not None and found["verified"]:
+            out().print(
+                f"Verified: the releases listed cost ε = {found['epsilon']:.6g} at "
+                f"δ = {loaded.guarantee.delta:g}, no more than is claimed.",
+                style="green",
+            )
+    if found is not None and not found["verified"]:
+        stop(found["problem"], FAILURE)
+
+
+def _verify(model: Model) -> dict[str, Any]:
+    try:
+        model.guarantee.verify()
+    except ValueError as error:
+        return {"verified": False, "epsilon": model.guarantee.recompute(), "problem": str(error)}
+    return {"verified": True, "epsilon": model.guarantee.recompute()}

@@ -1,0 +1,76 @@
+"""Options that several commands share, each written once."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from nacre.methods import Method
+    from nacre.schema import Schema
+
+
+class AdjacencyName(enum.StrEnum):
+    """The names of `nacre.Adjacency`, here so that --help need not import the vault."""
+
+    ADD_REMOVE = "add-remove"
+    REPLACE_ONE = "replace-one"
+
+
+class BadRows(enum.StrEnum):
+    """What to do about rows that do not fit the schema."""
+
+    CHECK = "check"
+    ZERO = "zero"
+
+
+SchemaFile = Annotated[
+    Path, typer.Option("--schema", "-s", help="The schema: public facts about the columns.")
+]
+Epsilon = Annotated[float, typer.Option(help="The privacy parameter ε.")]
+Delta = Annotated[float, typer.Option(help="δ, far below one over the number of rows.")]
+MethodName = Annotated[str, typer.Option("--method", "-m", help="A name from `nacre methods`.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method; may be repeated."),
+]
+Label = Annotated[
+    str | None, typer.Option(help="The column to be predicted, instead of the schema's.")
+]
+NoLabel = Annotated[bool, typer.Option("--no-label", help="Treat no column as the label.")]
+Adjacent = Annotated[
+    AdjacencyName, typer.Option("--adjacency", help="Which tables must be hard to tell apart.")
+]
+Rows = Annotated[int | None, typer.Option(help="A public estimate of the number of rows.")]
+LedgerAddress = Annotated[
+    str | None, typer.Option("--ledger", help="The ledger's file, or a database URL.")
+]
+Dataset = Annotated[str | None, typer.Option(help="The data set's name in the ledger.")]
+Seed = Annotated[int | None, typer.Option(help="Decides public randomness only, never noise.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]
+
+
+def read_schema(path: Path, label: str | None = None, *, no_label: bool = False) -> Schema:
+    """The schema in a file, with the label that was asked for."""
+    from nacre.schema import Schema
+
+    schema = Schema.read(path)
+    if no_label:
+        return schema.with_label(None)
+    return schema if label is None else schema.with_label(label)
+
+
+def read_method(name: str, settings: list[str] | None, schema: Schema) -> str | Method:
+    """The method with its settings; its name alone if there are none, so that a plan says why."""
+    from nacre.cli.console import pairs
+
+    if not settings:
+        return name
+    from nacre.methods import with_settings
+
+    found: Any = with_settings(name, pairs(settings, "--set"), schema)
+    return found

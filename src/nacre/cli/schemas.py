@@ -1,0 +1,123 @@
+"""`nacre schema`: draft one, and see which rows do not fit one."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nacre.cli.console import BAD_INPUT, beside, out, print_json, progress, say, stop, writable
+from nacre.cli.options import Dataset, Json, LedgerAddress, Quiet
+
+if TYPE_CHECKING:
+    from nacre.schema import Schema
+
+app = typer.Typer(help="What is public about a table: draft it, check a table against it.")
+
+REVIEW = (
+    "These bounds and values were read from the rows: the draft is not private. Check that each is "
+    "public, replace what only the table could tell, then set `reviewed: true`; `nacre fit` "
+    "refuses it until then."
+)
+PRIVATE = (
+    "Drafted privately; what it released is recorded in the schema and will be counted by "
+    "`nacre fit`. Rare values and extremes were not seen, so fit with --bad-rows zero."
+)
+
+
+@app.command("draft")
+def draft(
+    table: Annotated[Path, typer.Argument(help="A CSV or Parquet file, or a folder of them.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where to write it; stdout if not given.")
+    ] = None,
+    label: Annotated[str | None, typer.Option(help="The column to be predicted.")] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out.")] = None,
+    epsilon: Annotated[float | None, typer.Option(help="Draft privately, with this ε.")] = None,
+    delta: Annotated[float | None, typer.Option(help="The δ of a private draft.")] = None,
+    types: Annotated[
+        Path | None,
+        typer.Option(help="Private draft: YAML of column types, `name: type`; CSV needs it."),
+    ] = None,
+    ledger: LedgerAddress = None,
+    dataset: Dataset = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing schema.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a first schema for TABLE: from its rows (not private), or with --epsilon privately."""
+    if output is not None:
+        writable(output)
+        if output.exists() and not force:
+            stop(f"{output} exists, and may have been edited. Choose another name, or use --force.")
+    if (epsilon is None) != (delta is None):
+        stop("A private draft needs both --epsilon and --delta; a draft from the rows neither.")
+    if epsilon is None and (types is not None or ledger is not None or dataset is not None):
+        stop(
+            "--types, --ledger and --dataset belong to a private draft: give --epsilon and --delta."
+        )
+    with progress(quiet=quiet) as report:
+        if epsilon is None or delta is None:
+            from nacre.schema import draft as from_rows
+            from nacre.vault import open_source
+
+            report(f"reading {table.name}", None)
+            schema = from_rows(open_source(table).batches(), label=label, drop=drop or ())
+        else:
+            from nacre.draft import private_draft, read_types
+
+            schema = private_draft(
+                table,
+                epsilon=epsilon,
+                delta=delta,
+                types=None if types is None else read_types(types),
+                label=label,
+                drop=drop or (),
+                ledger=ledger,
+                dataset=dataset,
+                on_progress=report,
+            )
+    _write(schema, output)
+    say(REVIEW if epsilon is None else PRIVATE, quiet=quiet, style="yellow")
+
+
+def _write(schema: Schema, output: Path | None) -> None:
+    if output is None:
+        typer.echo(schema.to_yaml(), nl=False)
+        return
+    with beside(output) as partial:
+        schema.write(partial)
+
+
+@app.command("check")
+def check(
+    schema: Annotated[Path, typer.Argument(help="The schema's YAML file.")],
+    table: Annotated[
+        Path | None,
+        typer.Argument(help="A table to compare with it; the schema alone if not given."),
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Count the rows of TABLE that do not fit SCHEMA, by column: the holder's own view, not private.
+
+    Exits with 2 if any row does not fit.
+    """
+    from nacre.schema import Schema
+    from nacre.vault import open_source
+
+    facts = Schema.read(schema)
+    if table is None:
+        text = f"{schema} is a valid schema of {len(facts.names)} columns."
+        print_json({"ok": True, "columns": len(facts.names)}) if as_json else say(text, quiet=quiet)
+        return
+    with progress(quiet=quiet or as_json) as report:
+        report(f"checking {table.name}", None)
+        found = facts.check(open_source(table, facts).batches())
+    if as_json:
+        print_json({"ok": found.ok, **dataclasses.asdict(found)})
+    elif not quiet:
+        out().print(found.describe(), markup=False, style=None if found.ok else "yellow")
+    if not found.ok:
+        raise typer.Exit(BAD_INPUT)

@@ -1,0 +1,113 @@
+"""The types of a table's columns, from what it declares about itself or from a person."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import yaml
+
+from nacre.schema import Column, Schema, SchemaError, cells
+
+# What a draft has to find out, by type.
+UNKNOWN = {
+    "integer": ("low", "high"),
+    "real": ("low", "high"),
+    "datetime": ("low", "high"),
+    "categorical": ("values",),
+    "boolean": (),
+}
+
+
+def read_types(path: str | Path) -> dict[str, Any]:
+    """Column types from a YAML file: `name: type`, or facts such as `{type: real, decimals: 2}`."""
+    try:
+        # Every scalar stays text: a column may be called `no`, a value `1`.
+        said = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
+    except FileNotFoundError:
+        raise SchemaError(f"There is no file '{path}' with column types.") from None
+    except (yaml.YAMLError, UnicodeDecodeError):
+        raise SchemaError(f"'{path}' is not valid YAML. Write one `name: type` a line.") from None
+    if not isinstance(said, dict) or not said:
+        raise SchemaError(f"'{path}' names no columns. Write one `name: type` a line.")
+    return said
+
+
+def column_facts(
+    declared: pa.Schema | None,
+    types: Mapping[str, Any] | None,
+    drop: Collection[str],
+    source: str,
+) -> dict[str, dict[str, Any]]:
+    """For each column its `type`, and whatever else is known; all problems at once."""
+    types = types or {}
+    if declared is None and not types:
+        raise SchemaError(
+            f"{source} does not say what type its columns have, and a private draft may not guess "
+            "it from the rows. Give `types` (--types types.yaml), one `name: type` a line: "
+            f"{', '.join(UNKNOWN)}."
+        )
+    names = list(types) if declared is None else list(declared.names)
+    problems = [
+        f"'{name}' is not a column of {source}."
+        for name in {*types, *drop}
+        if name not in names and declared is not None
+    ]
+    facts = {}
+    for name in names:
+        if name in drop:
+            continue
+        given = types.get(name)
+        if given is None and declared is not None:
+            given = _declared_type(declared.field(name).type)
+        known = {"type": given} if isinstance(given, str) else given
+        if problem := _problem(name, known):
+            problems.append(problem)
+        else:
+            facts[name] = dict(known)
+    if problems:
+        raise SchemaError(problems, subject="The private draft")
+    return facts
+
+
+def declared_column(name: str, facts: Mapping[str, Any]) -> Column | None:
+    """The column if a person has stated all that it needs, so that nothing need be spent on it."""
+    needed = UNKNOWN.get(facts["type"])
+    if needed is not None and not all(fact in facts for fact in needed):
+        return None
+    if facts["type"] == "boolean" and "nullable" not in facts:
+        return None
+    return Schema.from_dict({"columns": {name: facts}}).columns[name]
+
+
+def _problem(name: str, facts: Any) -> str | None:
+    if not isinstance(facts, Mapping) or not isinstance(facts.get("type"), str):
+        return f"'{name}': no type is known. Give one in `types`: {', '.join(UNKNOWN)}; or drop it."
+    if facts["type"] == "ordinal" and "values" not in facts:
+        return f"'{name}': the order of an ordinal's values cannot be learnt. List them in `types`."
+    if facts["type"] not in (*UNKNOWN, "ordinal"):
+        return f"'{name}': type {facts['type']} is not known. Use one of {', '.join(UNKNOWN)}."
+    bounds = [bound for bound in ("low", "high") if bound in facts]
+    if "low" in UNKNOWN.get(facts["type"], ()) and len(bounds) == 1:
+        return f"'{name}': give both `low` and `high`, or neither."
+    return None
+
+
+def _declared_type(kind: pa.DataType) -> dict[str, Any] | None:
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
+        kind = kind.value_type
+    if pa.types.is_boolean(kind):
+        return {"type": "boolean"}
+    if pa.types.is_integer(kind):
+        return {"type": "integer"}
+    if cells.is_number(kind):
+        return {"type": "real"}
+    if cells.is_text(kind):
+        return {"type": "categorical"}
+    if pa.types.is_date(kind):
+        return {"type": "datetime", "step": "1d"}
+    if cells.is_moment(kind):
+        return {"type": "datetime", "step": "1s"}
+    return None

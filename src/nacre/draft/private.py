@@ -1,0 +1,246 @@
+"""private_draft(): one noisy histogram of all columns, then the values of each that has some."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import warnings
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nacre.draft.binned import PRESENCE, Binned, settled
+from nacre.draft.kinds import column_facts, declared_column
+from nacre.schema import Boolean, Categorical, Column, Datetime, Integer, Real, Schema, SchemaError
+from nacre.vault import Adjacency, Bound, Ledger, Release, Segment, Source, Vault, open_source
+from nacre.vault.accountant import gaussian_mu
+from nacre.vault.vault import check_budget
+
+FALSE_BINS = 0.05  # the chance that any empty bin anywhere is taken for an occupied one
+
+
+def private_draft(
+    data: Any,
+    *,
+    epsilon: float,
+    delta: float,
+    types: Mapping[str, Any] | None = None,
+    label: str | None = None,
+    drop: Collection[str] = (),
+    ledger: Ledger | str | Path | None = None,
+    dataset: str | None = None,
+    on_progress: Callable[[str, float | None], None] | None = None,
+) -> Schema:
+    """A schema for `data` that is (epsilon, delta)-differentially private.
+
+    Args:
+        data: a pandas, polars or Arrow table, or the path of a CSV or Parquet file or a folder.
+        epsilon: the privacy parameter of the draft alone; `fit` adds its own.
+        delta: of the draft alone; below that of the fit.
+        types: column types by name, where the table does not declare them (CSV) or declares
+            something else (classes written as integers).  Facts that a person states here, as in
+            {"age": {"type": "integer", "low": 0, "high": 120}}, cost nothing.
+        label: the column to be predicted.
+        drop: columns to leave out.
+        ledger: where the data set's budget is kept; needs `dataset`, its name there.
+        dataset: the name under which the budget was opened.
+        on_progress: called with a stage's name and the part done (None if unknown).
+
+    Releases:     one histogram of all drafted columns over public bins, gaps included; for each
+                  of C columns of values, the values that many rows hold.
+    Adjacency:    either.  Noise is that of replace-one, whose sensitivity is the larger one here.
+    Sensitivity:  a row is in one bin of each of M columns: replacing it moves the histogram by
+                  sqrt(2 M), adding it by sqrt(M).  Keys: see `Vault.keys`.
+    Guarantee:    each column of values gets epsilon / (C + max(1, M - C)) and delta / (2 C); the
+                  histogram the rest.  The releases are recorded in the schema, and `fit` composes
+                  them with its own.
+    Public:       column names, types, all arguments.
+    """
+    check_budget(epsilon, delta)
+    drop = (drop,) if isinstance(drop, str) else drop
+    whole = open_source(data)
+    facts = column_facts(whole.types, types, drop, whole.name)
+    known = {name: declared_column(name, said) for name, said in facts.items()}
+    unknown = {name: said for name, said in facts.items() if known[name] is None}
+    if label is not None and label not in facts:
+        raise SchemaError(f"The label '{label}' is not a column of the draft.")
+    if not unknown:
+        raise SchemaError("Every column is described already: there is nothing to draft.")
+    source = open_source(data, tuple(facts))
+    if not any(batch.num_rows for batch in source.batches()):
+        raise ValueError(f"{source.name} has no rows. Nothing was spent.")
+    split = _Split.of(unknown, epsilon, delta)
+    charge = _Reservation.open(ledger, dataset, epsilon, delta, split)
+    vault = Vault(
+        source,
+        Schema({name: Binned(kind=said["type"]) for name, said in unknown.items()}),
+        epsilon=epsilon,
+        delta=delta,
+        adjacency=Adjacency.REPLACE_ONE,
+        charge=charge,
+        on_progress=on_progress,
+    )
+    found = _find(vault, unknown, split)
+    if charge is not None:
+        charge.finish()
+    columns = {name: known[name] or found[name] for name in facts}
+    kept = {name: column for name, column in columns.items() if column is not None}
+    if not kept:
+        raise SchemaError("No column has a value that is held by enough rows; the draft is empty.")
+    return Schema(
+        kept,
+        label=label if label in kept else None,
+        provenance="private",
+        releases=tuple(release.to_dict() for release in vault.releases),
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class _Split:
+    """Who gets what: `mu` for the histogram, (`epsilon`, `delta`) for the values of each column."""
+
+    mu: float
+    epsilon: float
+    delta: float
+    keys: int
+
+    @staticmethod
+    def of(unknown: Mapping[str, Mapping[str, Any]], epsilon: float, delta: float) -> _Split:
+        keys = sum(said["type"] == "categorical" for said in unknown.values())
+        part = epsilon / (keys + max(1, len(unknown) - keys))
+        rest, rest_delta = epsilon - keys * part, delta / 2 if keys else delta
+        return _Split(
+            # Less the slack of discrete noise, which the accountant adds; and a hair everywhere,
+            # so that the parts never add up to more than the whole.
+            mu=gaussian_mu(rest * (1 - 1e-6) - 2e-8, rest_delta * (1 - 1e-5)),
+            epsilon=part * (1 - 1e-9),
+            delta=delta / (2 * max(1, keys)) * (1 - 1e-6),
+            keys=keys,
+        )
+
+
+def _find(
+    vault: Vault, unknown: Mapping[str, Mapping[str, Any]], split: _Split
+) -> dict[str, Column | None]:
+    """Ask the vault, and make each column from the answers."""
+    counts, threshold = _histogram(vault, split.mu)
+    found: dict[str, Column | None] = {}
+    for name, said in unknown.items():
+        nullable = bool(counts[name][-1] > threshold)
+        if said["type"] == "categorical":
+            keys = vault.keys(name, epsilon=split.epsilon, delta=split.delta)
+            found[name] = _values(name, keys, nullable)
+        elif said["type"] in PRESENCE:
+            found[name] = Boolean(nullable=nullable)
+        else:
+            found[name] = _range(name, said, counts[name][:-1], threshold, nullable)
+    return found
+
+
+def _histogram(vault: Vault, mu: float) -> tuple[dict[str, np.ndarray], float]:
+    """Noisy counts by column and bin, and what a count must pass to be taken for more than noise."""
+    sizes = [code.size for code in vault.layout.codes]
+    starts = np.cumsum([0, *sizes[:-1]]).astype(np.int32)
+
+    def features(row: Any) -> Any:
+        import jax.numpy as jnp
+
+        return jnp.asarray(starts) + row.codes, jnp.ones(len(sizes), jnp.int32)
+
+    bound = Bound(segments=tuple(Segment(size=size, norm=1.0, signed=False) for size in sizes))
+    share = min(1.0, (mu / vault.mu) ** 2)
+    sums = vault.sum(features, bound, share=share, name="histogram of all columns")
+    counts = np.split(sums.values[0], starts[1:])
+    threshold = sums.noise[0] * math.sqrt(2 * math.log(sum(sizes) / FALSE_BINS))
+    return dict(zip(vault.schema.names, counts, strict=True)), threshold
+
+
+def _range(
+    name: str, said: Mapping[str, Any], counts: np.ndarray, threshold: float, nullable: bool
+) -> Column:
+    occupied = np.flatnonzero(counts > threshold)
+    if not len(occupied):
+        warnings.warn(
+            f"No range of '{name}' stood out from the noise: its bounds are a guess. Correct them "
+            "if they are public, or draft with a larger epsilon.",
+            stacklevel=4,
+        )
+        occupied = np.array([int(np.argmax(counts))])
+    low, high = Binned(kind=said["type"]).bounds(int(occupied[0]), int(occupied[-1]))
+    if said["type"] == "datetime":
+        return Datetime(low=low, high=high, step=said.get("step", "1d"), nullable=nullable)
+    if said["type"] == "integer":
+        low, high = settled(low, high, whole=True)
+        return Integer(low=int(low), high=int(high), nullable=nullable)
+    low, high = settled(low, high, whole=False)
+    decimals = said.get("decimals")
+    if decimals is not None:
+        unit = 10 ** int(decimals)
+        low, high = math.floor(low * unit) / unit, math.ceil(high * unit) / unit
+        decimals = int(decimals)
+    return Real(low=low, high=high, decimals=decimals, nullable=nullable)
+
+
+def _values(name: str, keys: tuple[str, ...], nullable: bool) -> Column | None:
+    values = [key for key in keys if key.strip()]
+    if values:
+        # Whatever too few rows hold is gathered, not published.
+        return Categorical(values=values, other=True, nullable=nullable)
+    warnings.warn(
+        f"No value of '{name}' is held by enough rows to be published at this epsilon; the column "
+        "is left out. List its public values yourself if there are such.",
+        stacklevel=4,
+    )
+    return None
+
+
+@dataclasses.dataclass
+class _Reservation:
+    """Charges the whole draft at its first release, in one transaction."""
+
+    ledger: Ledger
+    dataset: str
+    epsilon: float
+    delta: float
+    split: _Split
+    entry: int | None = None
+
+    @staticmethod
+    def open(
+        ledger: Ledger | str | Path | None,
+        dataset: str | None,
+        epsilon: float,
+        delta: float,
+        split: _Split,
+    ) -> _Reservation | None:
+        if ledger is None and dataset is None:
+            return None
+        if ledger is None or dataset is None:
+            raise ValueError(
+                "A ledger and the name of a data set in it belong together: give both."
+            )
+        if not isinstance(ledger, Ledger):
+            ledger = Ledger(ledger)
+        ledger.balance(dataset)  # unknown names are refused before any work is done
+        return _Reservation(ledger, dataset, epsilon, delta, split)
+
+    def __call__(self, release: Release, /) -> None:
+        if self.entry is None:
+            self.entry = self.ledger.reserve(
+                self.dataset,
+                epsilon=self.epsilon,
+                delta=self.delta,
+                mu=None if self.split.keys else self.split.mu,
+                releases=1 + self.split.keys,
+                # The noise serves both, so the draft can be charged to either kind of budget.
+                adjacency=self.ledger.balance(self.dataset).adjacency,
+                method="private draft",
+            )
+        self.ledger.record(self.entry, release.to_dict())
+
+    def finish(self) -> None:
+        """Say in the ledger that the draft is done."""
+        if self.entry is not None:
+            self.ledger.finish(self.entry)
