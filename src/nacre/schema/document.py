@@ -136,18 +136,17 @@ def unpack(said: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
             f"nacre: {shown(said['nacre'])} is not a schema version known here. "
             f"This is version {VERSION}; a later nacre may read it."
         )
-    columns = said.get("columns", {})
+    columns, label = said.get("columns", {}), said.get("label")
     if not isinstance(columns, Mapping):
         problems.append("`columns` must be a mapping from names to facts.")
-        columns = {"?": Unreadable(reasons=())}
+        columns, label = {"?": Unreadable(reasons=())}, None  # nothing more can be said of either
     releases = said.get("releases") or ()
     if not isinstance(releases, list | tuple):
         problems.append("`releases` must be a list, as a private draft writes it.")
         releases = ()
-    label = said.get("label")
     parts = {
         "columns": {name: column(facts) for name, facts in columns.items()},
-        "label": None if label == "" or "?" in columns else label,
+        "label": None if label == "" else label,
         "provenance": said.get("provenance", "declared"),
         "reviewed": as_flag(said.get("reviewed", False)),
         "releases": tuple(releases),

@@ -116,10 +116,10 @@ def _real(sketch: Sketch, *, nullable: bool) -> Column:
     if decimals is not None and math.log10(widest) + decimals >= DIGITS:
         decimals = None
     low, high = sketch.low, sketch.high
+    if low == high:  # a constant still needs two bounds
+        high = low + max(1.0, abs(low) / 2**20)
     if decimals is not None:  # float32 has 0.1 only nearly
         low, high = round(low, decimals), round(high, decimals)
-    if low == high:
-        high = low + 1.0 if abs(low) < 2**52 else low + abs(low) / 2**20
     return Real(low=low, high=high, decimals=decimals, nullable=nullable)
 
 

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from nacre.schema import cells
 from nacre.schema.moment import UNITS
+from nacre.schema.numeric import LARGEST_INTEGER
 
 STEPS = ("1d", "1h", "1min", "1s", "1ms", "1us")
 MOST_DECIMALS = 6  # more than these are taken for a measurement, not for a way of writing
@@ -96,13 +97,12 @@ class Sketch:
         after = self._count(seen=not missing.all(), gaps=bool(missing.any()))
         if unreadable.any() or not len(finite):
             return dataclasses.replace(after, numbers=after.numbers and not unreadable.any())
+        low, high = min(after.low, float(finite.min())), max(after.high, float(finite.max()))
         single = pa.types.is_float32(array.type) or pa.types.is_float16(array.type)
-        return dataclasses.replace(
-            after,
-            low=min(after.low, float(finite.min())),
-            high=max(after.high, float(finite.max())),
-            decimals=_decimals(finite, single=single, least=after.decimals),
-        )
+        decimals = _decimals(finite, single=single, least=after.decimals)
+        if pa.types.is_floating(array.type) and max(-low, high) > LARGEST_INTEGER:
+            decimals = None  # every float is whole there: it says nothing about the column
+        return dataclasses.replace(after, low=low, high=high, decimals=decimals)
 
     def _add_moments(self, array: pa.Array) -> Sketch:
         values, missing, unreadable = cells.moments(array)

@@ -1,0 +1,177 @@
+"""A draft fits the rows it was read from, and a person must review it."""
+
+import datetime
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nacre.schema import (
+    Boolean,
+    Categorical,
+    Datetime,
+    Integer,
+    Real,
+    SchemaError,
+    as_types,
+    draft,
+)
+
+
+def column(cells, **options):
+    return draft(pa.table({"x": cells}), **options).columns["x"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        ([3, 1, 2], Integer(low=1, high=3)),
+        ([3, 1, None], Integer(low=1, high=3, nullable=True)),
+        ([3.0, 1.0, None], Integer(low=1, high=3, nullable=True)),
+        (["3", " 1", "NA"], Integer(low=1, high=3, nullable=True)),
+        ([7, 7], Integer(low=7, high=8)),
+        ([0, 1, 1], Categorical(values=["0", "1"])),
+        (["0.0", "1.0", ""], Categorical(values=["0", "1"], nullable=True)),
+        ([0.25, 1.5], Real(low=0.25, high=1.5, decimals=2)),
+        (["0.25", "1.5"], Real(low=0.25, high=1.5, decimals=2)),
+        (pa.array([0.1, 0.7], pa.float32()), Real(low=0.1, high=0.7, decimals=1)),
+        ([0.1, 1 / 3, np.inf], Real(low=0.1, high=1 / 3)),
+        ([1e15 / 3, 0.5], Real(low=0.5, high=1e15 / 3)),
+        ([1e300, 2.0], Real(low=2.0, high=1e300)),
+        ([2.5, 2.5], Real(low=2.5, high=3.5, decimals=1)),
+        ([True, False], Boolean()),
+        (["True", "false", None], Boolean(nullable=True)),
+        (["yes", "no"], Categorical(values=["no", "yes"])),
+        (["b", "a ", ""], Categorical(values=["a", "b"], nullable=True)),
+        (["None", "Norm"], Categorical(values=["None", "Norm"])),
+        (["007", "010"], Categorical(values=["007", "010"])),
+        (pa.array(["b", "a"]).dictionary_encode(), Categorical(values=["a", "b"])),
+        (["2024-01-05", "2024-01-01"], Datetime(low="2024-01-01", high="2024-01-05")),
+        ([datetime.date(2024, 1, 1)], Datetime(low="2024-01-01", high="2024-01-02")),
+        (
+            ["2024-01-01T10:30", "2024-01-02", "null"],
+            Datetime(
+                low="2024-01-01T10:30:00", high="2024-01-02T00:00:00", step="1min", nullable=True
+            ),
+        ),
+        (
+            [datetime.datetime(2024, 1, 1, 5), datetime.datetime(2024, 1, 1, 7)],
+            Datetime(low="2024-01-01T05:00:00", high="2024-01-01T07:00:00", step="1h"),
+        ),
+    ],
+)
+def test_types(cells, expected):
+    assert column(cells) == expected
+
+
+def test_a_label_of_few_numbers_has_classes():
+    assert column([3, 1, 10], label="x") == Categorical(values=["1", "3", "10"])
+    assert column(list(range(50)), label="x") == Integer(low=0, high=49)
+
+
+def test_it_must_be_reviewed():
+    schema = draft(pa.table({"x": [1, 2]}))
+    assert (schema.provenance, schema.reviewed) == ("data", False)
+    with pytest.raises(SchemaError, match="nobody has reviewed"):
+        schema.require_usable()
+
+
+def test_all_problems_at_once_without_values():
+    table = pa.table(
+        {
+            "name": [f"person {i}" for i in range(200)],
+            "gone": pa.nulls(200),
+            "empty": [""] * 200,
+            "list": [[1]] * 200,
+            "id": [2**60 + i for i in range(200)],
+            "far": [np.inf] * 200,
+            "ok": list(range(200)),
+        }
+    )
+    with pytest.raises(SchemaError) as caught:
+        draft(table)
+    text = str(caught.value)
+    assert [problem.split(":")[0] for problem in caught.value.problems] == [
+        "'name'",
+        "'gone'",
+        "'empty'",
+        "'list'",
+        "'id'",
+        "'far'",
+    ]
+    assert "more than 100 different texts. Drop the column" in text
+    assert "person" not in text
+    schema = draft(table, drop=["name", "gone", "empty", "list", "id", "far"])
+    assert schema.names == ("ok",)
+    assert len(column(table["name"], most_values=200).values) == 200
+
+
+def test_nothing_to_draft_from():
+    with pytest.raises(SchemaError, match="no rows"):
+        draft(pa.table({"x": pa.array([], pa.int64())}))
+    with pytest.raises(SchemaError, match="no rows"):
+        draft([])
+    with pytest.raises(SchemaError, match="label 'y' is not a column. The table has 'x'"):
+        draft(pa.table({"x": [1]}), label="y")
+
+
+def test_parts_must_agree():
+    with pytest.raises(SchemaError, match="same columns"):
+        draft([pa.table({"x": [1]}), pa.table({"y": [1]})])
+
+
+scalars = st.one_of(
+    st.integers(-(2**53) + 1, 2**53 - 1),
+    st.integers(-5, 5),
+    st.floats(allow_nan=False, allow_infinity=False, width=32),
+    st.decimals(-1000, 1000, places=2).map(float),
+)
+kinds = st.one_of(
+    st.lists(st.none() | scalars.map(float), min_size=1).map(lambda x: pa.array(x, pa.float64())),
+    st.lists(st.none() | st.integers(-(2**53) + 1, 2**53 - 1), min_size=1).map(pa.array),
+    st.lists(
+        st.none() | st.dates(min_value=datetime.date(1, 1, 1), max_value=datetime.date(9999, 1, 1)),
+        min_size=1,
+    ).map(lambda x: pa.array(x, pa.date32())),
+    st.lists(st.none() | st.datetimes(max_value=datetime.datetime(9999, 1, 1)), min_size=1).map(
+        lambda x: pa.array(x, pa.timestamp("us"))
+    ),
+    st.lists(st.none() | st.text(max_size=4), min_size=1).map(lambda x: pa.array(x, pa.string())),
+)
+
+
+@settings(deadline=None, max_examples=200)
+@given(kinds, st.booleans())
+def test_every_row_fits_its_draft(cells, as_text):
+    if as_text:
+        cells = pc.cast(cells, pa.string())
+    table = pa.table({"x": cells})
+    try:
+        schema = draft(table)
+    except SchemaError as error:
+        assert "no row has a" in str(error) or (as_text and "beyond 2^53 - 1" in str(error))
+        return
+    assert schema.check(table).ok
+    assert draft(iter(table.to_batches(max_chunksize=2))) == schema
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["adult", "cervical_cancer"])
+def test_public_tables_come_back_as_they_were(name):
+    folder = os.environ.get("NACRE_DATA")
+    if not folder:
+        pytest.skip("Set NACRE_DATA to the folder of public benchmark tables to run this.")
+    table = pq.read_table(Path(folder) / name / f"{name}.parquet")
+    schema = draft(table)
+    assert schema.check(table).ok
+    back = as_types(schema.decode(schema.encode(table)), table.schema)
+    assert back.schema.types == table.schema.types
+    for field in schema.names:
+        if getattr(schema.columns[field], "decimals", 0) is not None:
+            assert back[field].equals(table[field]), field
