@@ -6,13 +6,14 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from nacre.methods.merf import MERF
 from nacre.methods.method import Method, Question
 from nacre.methods.pearl import PEARL
 from nacre.schema import Schema
 
-METHODS: dict[str, type[Any]] = {"pearl": PEARL}
+METHODS: dict[str, type[Any]] = {"pearl": PEARL, "merf": MERF}
 
-__all__ = ["METHODS", "PEARL", "Method", "Question", "choose", "with_settings"]
+__all__ = ["MERF", "METHODS", "PEARL", "Method", "Question", "choose", "with_settings"]
 
 
 def choose(method: str | Method, schema: Schema, epsilon: float) -> tuple[Method, str]:

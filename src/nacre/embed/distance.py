@@ -1,0 +1,60 @@
+"""The root-mean-square distance between rows, from one sum: a private bandwidth.
+
+The papers' mean or median over pairs of rows has no add-remove bound: one more row re-pairs all.
+The RMS distance sqrt(2 sum_a Var x_a) needs only first and second moments.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.schema import Layout
+
+
+def moment_features(layout: Layout) -> Any:
+    """x and x^2 of every number, and the one-hot codes, of one row, as integers.
+
+    Sensitivity: numbers lie in [0, 2^10], their squares on the same grid too, and each code has
+    one one, scaled to 2^10: none is negative, so add-remove sqrt(2 numbers + codes) * 2^10 and
+    replace-one sqrt(2) times that.
+    """
+    import jax.numpy as jnp
+
+    sizes = [code.size for code in layout.codes]
+
+    def features(row: Any) -> Any:
+        x = row.numbers >> 6
+        hot = [
+            (row.codes[place] == jnp.arange(size, dtype=jnp.int32)).astype(jnp.int32) << 10
+            for place, size in enumerate(sizes)
+        ]
+        return jnp.concatenate([x, (x * x) >> 10, *hot])
+
+    return features
+
+
+def moment_segments(layout: Layout) -> list[tuple[int, float]]:
+    """Size and norm of each non-negative segment of `moment_features`."""
+    numbers, codes = len(layout.numbers), len(layout.codes)
+    segments = []
+    if numbers:
+        segments += [(numbers, 2**10 * math.sqrt(numbers))] * 2
+    if codes:
+        width = sum(code.size for code in layout.codes)
+        segments.append((width, 2**10 * math.sqrt(codes)))
+    return segments
+
+
+def rms_distance(sums: NDArray[np.float64], total: float, numbers: int) -> float:
+    """sqrt(2 sum_a Var x_a) over the numbers, from noisy moments; never below 1/100.
+
+    A public clamp: each variance lies in [0, 1/4], whatever the noise says.
+    """
+    mean = sums[:numbers] / 2**10 / max(total, 1.0)
+    square = sums[numbers : 2 * numbers] / 2**10 / max(total, 1.0)
+    variance = np.clip(square - mean**2, 0.0, 0.25)
+    return max(0.01, math.sqrt(2 * float(variance.sum())))
