@@ -82,7 +82,7 @@ class Evaluation:
             [dataclasses.asdict(score) for score in self.results], schema=_SCORES
         )
         try:
-            import pandas  # noqa: F401, ICN001
+            import pandas  # noqa: F401
         except ImportError:
             return table
         return table.to_pandas()

@@ -1,6 +1,7 @@
 """What the scores mean for a person who wants to use the table, in words, worst first."""
 
 import dataclasses
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -17,7 +18,7 @@ _MARKS = {"avoid": "✗", "care": "!", "note": "·", "good": "✓"}
 AVOID_TV, CARE_TV = 0.10, 0.05
 AVOID_LINK, CARE_LINK = 0.20, 0.10
 AVOID_AUC, CARE_AUC = 0.05, 0.02
-WRONG_COUNT = 0.25
+RIGHT_COUNT = 0.10
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,11 +27,13 @@ class Finding:
 
     Attributes:
         level: "avoid" (do not use the table for this), "care", "note", or "good".
+        topic: what it is about, in a word or two.
         text: the sentence, plain text.
         weight: how bad it is, for the order within a level.
     """
 
     level: Level
+    topic: str
     text: str
     weight: float = 0.0
 
@@ -67,13 +70,17 @@ def _privacy(
 ) -> Iterator[Finding]:
     if guarantee is not None and guarantee["epsilon"] is None:
         yield Finding(
-            "avoid", "Do not publish this table: it was made without privacy (ε = ∞).", 100
+            "avoid",
+            "Privacy",
+            "Do not publish this table: it was made without privacy (ε = ∞).",
+            100,
         )
     for score in mine.get("copies", ()):
         strangers = score.reference or 0.0
         if score.value > 2 * strangers + 0.005:
             yield Finding(
                 "care",
+                "Privacy",
                 f"{_percent(score.value)} of the synthetic rows are exact copies of real ones, "
                 f"against {_percent(strangers)} of held-out real rows: look at what made them.",
                 90,
@@ -82,6 +89,7 @@ def _privacy(
         if score.error is not None and score.value - 3 * score.error > 0.55:
             yield Finding(
                 "care",
+                "Privacy",
                 f"{_percent(score.value)} of the synthetic rows are closer to a training row than "
                 f"to any unseen one (50% would be chance): rows may have been memorized.",
                 95,
@@ -99,6 +107,7 @@ def _columns(scores: Sequence[Any]) -> Iterator[Finding]:
         shown = ", ".join(f"{s.part} ({_percent(s.value)})" for _, s in bad[:5])
         yield Finding(
             "avoid",
+            "Columns",
             f"Do not use it for counts, averages or shares of {shown}{_more(bad, 5)}: this share "
             f"of the rows has the wrong value.",
             10 * bad[0][0] + len(bad),
@@ -107,6 +116,7 @@ def _columns(scores: Sequence[Any]) -> Iterator[Finding]:
         shown = ", ".join(f"{s.part} ({_percent(s.value)})" for s in doubtful[:6])
         yield Finding(
             "care",
+            "Columns",
             f"Take care with single columns such as {shown}{_more(doubtful, 6)}: more than 1 row "
             f"in 20 has the wrong value.",
             float(len(doubtful)),
@@ -114,6 +124,7 @@ def _columns(scores: Sequence[Any]) -> Iterator[Finding]:
     if wrong and not bad and not doubtful:
         yield Finding(
             "good",
+            "Columns",
             f"Single columns are right: at worst {_percent(wrong[0][1].value)} of the rows have "
             f"the wrong value ({wrong[0][1].part}).",
         )
@@ -143,12 +154,14 @@ def _links(mine: Mapping[str, Sequence[Any]], comparison: Comparison) -> Iterato
     if bad:
         yield Finding(
             "avoid",
+            "Pairs",
             f"Do not study how these go together: {shown(bad[:3])}{_more(bad, 3)}.",
             10 * bad[0][0] + len(bad) / 10,
         )
     elif doubtful:
         yield Finding(
             "care",
+            "Pairs",
             f"Some links between columns are weaker or stronger than they should be: "
             f"{shown(doubtful[:3])}{_more(doubtful, 3)}.",
             float(len(doubtful)),
@@ -157,6 +170,7 @@ def _links(mine: Mapping[str, Sequence[Any]], comparison: Comparison) -> Iterato
         _, i, j = gaps[0]
         yield Finding(
             "good",
+            "Pairs",
             "Links between pairs of columns are kept; the largest change is "
             f"{shown([(0.0, i, j)])}.",
         )
@@ -164,22 +178,33 @@ def _links(mine: Mapping[str, Sequence[Any]], comparison: Comparison) -> Iterato
 
 def _groups(scores: Sequence[Any]) -> Iterator[Finding]:
     bands = [s for s in scores if s.part]
-    wrong = [s for s in bands if s.value > WRONG_COUNT]
     if not bands:
         return
-    if not wrong:
+    right = list(itertools.takewhile(lambda s: s.value <= RIGHT_COUNT, reversed(bands)))
+    smallest = f"groups of {bands[0].part} are typically off by {_percent(bands[0].value)}"
+    if not right:
         yield Finding(
-            "good",
-            f"Counts of groups are reliable down to {bands[0].part.split(' to ')[0]} of the rows "
-            f"(typical error {_percent(bands[0].value)}).",
+            "avoid",
+            "Groups",
+            f"Do not count groups: even those of {bands[-1].part} are typically off by "
+            f"{_percent(bands[-1].value)}.",
+            bands[-1].value,
         )
         return
-    edge = wrong[-1].part.split(" to ")[1].removesuffix(" of rows")
+    edge = right[-1].part.split(" to ")[0]
+    if right[-1] is bands[0]:
+        yield Finding(
+            "good", "Groups", f"Counts of groups are right: even {smallest}.", bands[0].value
+        )
+        return
+    first = float(edge.rstrip("%"))
+    level: Level = "avoid" if first >= 10 else "care" if first > 0.3 else "good"
     yield Finding(
-        "avoid" if edge in {"3%", "10%", "100%"} else "care",
-        f"Do not count groups smaller than about {edge} of the rows: such counts are typically "
-        f"wrong by {_percent(wrong[-1].value)} or more.",
-        wrong[-1].value,
+        level,
+        "Groups",
+        f"{'Do not count' if level == 'avoid' else 'Take care with'} groups smaller than about "
+        f"{edge} of the rows: {smallest}. Larger ones are typically right within {RIGHT_COUNT:.0%}.",
+        bands[0].value,
     )
 
 
@@ -195,13 +220,20 @@ def _models(mine: Mapping[str, Sequence[Any]], label: str | None) -> Iterator[Fi
         f"{title} {best.value:.3f} for {best.part}, {best.reference:.3f} when trained on real rows"
     )
     if gap > AVOID_AUC:
-        yield Finding("avoid", f"Do not train models of {label} on it: {numbers}.", 10 * gap)
+        yield Finding(
+            "avoid", "Models", f"Do not train models of {label} on it: {numbers}.", 10 * gap
+        )
     elif gap > CARE_AUC:
         yield Finding(
-            "care", f"Models of {label} trained on it are somewhat worse: {numbers}.", 10 * gap
+            "care",
+            "Models",
+            f"Models of {label} trained on it are somewhat worse: {numbers}.",
+            10 * gap,
         )
     else:
-        yield Finding("good", f"Models of {label} trained on it are nearly as good: {numbers}.")
+        yield Finding(
+            "good", "Models", f"Models of {label} trained on it are nearly as good: {numbers}."
+        )
 
 
 def _values(comparison: Comparison) -> Iterator[Finding]:
@@ -220,6 +252,7 @@ def _values(comparison: Comparison) -> Iterator[Finding]:
     if lost:
         yield Finding(
             "care",
+            "Rare values",
             f"Values that real rows have never occur here, in {', '.join(lost[:6])}"
             f"{_more(lost, 6)}: do not conclude that such rows do not exist.",
             2.0,

@@ -72,3 +72,18 @@ def number(value: float | None, digits: int = 3) -> str:
     else:
         written = f"{value:.{digits}f}"
     return written.replace("-", "−", 1) if value < 0 else written
+
+
+def power(value: float) -> Markup:
+    """A small number with its power of ten.
+
+    Example:
+        >>> power(1e-6), power(2.5e-7), power(0.01)
+        ('10<sup>−6</sup>', '2.5 × 10<sup>−7</sup>', '0.01')
+    """
+    if not 0 < value < 1e-3:
+        return text(f"{value:.3g}")
+    factor, _, exponent = f"{value:.2e}".partition("e")
+    factor = factor.rstrip("0").rstrip(".")
+    lead = "" if factor == "1" else f"{factor} × "
+    return join(f"{lead}10", tag("sup", f"−{-int(exponent)}"))

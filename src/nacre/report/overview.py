@@ -1,76 +1,111 @@
 """The first screen: what not to use the table for, the guarantee, and every score at a glance."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nacre.evaluate.evaluation import Evaluation, Score
+from nacre.evaluate.findings import Finding
 from nacre.evaluate.metric import Metric
-from nacre.report.markup import Markup, join, number, tag
-
-_WORDS = {"avoid": "Do not", "care": "Take care", "good": "Fine", "note": "Note"}
+from nacre.report.chapters.common import data_table, grid, lede
+from nacre.report.markup import Markup, join, number, power, tag
 
 
 def overall(evaluation: Evaluation) -> Markup:
     """Findings in words, worst first, and the guarantee."""
     parts: list[Any] = []
     for table in evaluation.tables:
+        findings = evaluation.findings[table]
         if len(evaluation.tables) > 1:
-            parts.append(tag("h3", table))
+            parts.append(tag("h3", f"{table}: {count(findings)}"))
         parts.append(
             tag(
                 "ul",
                 *(
-                    tag("li", tag("b", _WORDS[f.level]), tag("span", f.text), class_=f.level)
-                    for f in evaluation.findings[table]
+                    tag("li", tag("b", f"{f.mark} {f.topic}"), tag("span", f.text), class_=f.level)
+                    for f in findings
                 ),
                 class_="findings",
             )
         )
-    parts += [guarantee(table, evaluation) for table in evaluation.tables]
-    return join(tag("p", "In plain words, worst first.", class_="section-lede"), *parts)
+    words = "In plain words, worst first."
+    if len(evaluation.tables) == 1:
+        words = f"In plain words, worst first: {count(evaluation.findings[evaluation.tables[0]])}."
+    return join(lede(words), *parts, _guarantees(evaluation))
 
 
-def guarantee(table: str, evaluation: Evaluation) -> Markup:
-    """What is guaranteed about the table, in symbols and in words."""
-    name = f"Guarantee of {table}" if len(evaluation.tables) > 1 else "Guarantee"
-    found = evaluation.guarantees.get(table)
-    if found is None:
-        return tag(
-            "div",
-            tag("h3", name),
-            tag(
-                "p",
-                "None was given to this report. Publish the table only with the certificate of "
-                "the model that made it; nothing on this page can stand in for one.",
-            ),
-            class_="guarantee",
+def count(findings: Sequence[Finding]) -> str:
+    """How many findings there are of each kind.
+
+    Example:
+        >>> count([Finding("avoid", "Pairs", "x"), Finding("good", "Columns", "y")])
+        '1 use to avoid, 1 that is fine'
+    """
+    of = {level: sum(f.level == level for f in findings) for level in ("avoid", "care", "good")}
+    said = [
+        f"{of['avoid']} use{'s' * (of['avoid'] != 1)} to avoid" if of["avoid"] else "",
+        f"{of['care']} to take care with" if of["care"] else "",
+        f"{of['good']} that {'is' if of['good'] == 1 else 'are'} fine" if of["good"] else "",
+    ]
+    return ", ".join(part for part in said if part) or "nothing to report"
+
+
+def _guarantees(evaluation: Evaluation) -> Markup:
+    if not evaluation.guarantees:
+        words = (
+            "None was given to this report. Publish the table only with the certificate of the "
+            "model that made it; nothing on this page can stand in for one."
         )
+        return tag("div", tag("h3", "Guarantee"), tag("p", words), class_="guarantee")
+    several = len(evaluation.tables) > 1
+    boxes = [
+        _guarantee(f"Guarantee of {table}" if several else "Guarantee", found)
+        for table, found in evaluation.guarantees.items()
+    ]
+    return grid(boxes, "two") if several else join(*boxes)
+
+
+def _guarantee(title: str, found: Mapping[str, Any]) -> Markup:
+    """What is guaranteed about a table, in symbols and in words."""
     if found["epsilon"] is None:
-        words = "This table was made without noise. It protects nobody and must not be published."
-        symbols = "ε = ∞"
+        symbols: Any = "ε = ∞"
+        words: Any = (
+            "This table was made without noise. It protects nobody and must not be published."
+        )
     else:
-        symbols = f"ε = {found['epsilon']:.4g},  δ = {found['delta']:.3g}"
+        symbols = join("ε = ", number_of(found["epsilon"]), ", δ = ", power(float(found["delta"])))
         words = _in_words(found)
     return tag(
         "div",
-        tag("h3", name),
+        tag("h3", title),
         tag("p", symbols, class_="symbols"),
         tag("p", words),
         class_="guarantee",
     )
 
 
-def _in_words(found: Mapping[str, Any]) -> str:
+def number_of(value: float) -> str:
+    """An ε as people write it.
+
+    Example:
+        >>> number_of(1.0), number_of(0.30000001)
+        ('1', '0.3')
+    """
+    return f"{value:.4g}"
+
+
+def _in_words(found: Mapping[str, Any]) -> Markup:
     unit = found.get("unit", "row")
     change = {
-        "add-remove": f"adding or removing any one {unit}",
-        "replace-one": f"replacing any one {unit} by another",
-    }.get(str(found.get("adjacency", "")), f"changing any one {unit}")
-    factor = 2.718281828459045 ** min(found["epsilon"], 50)
-    return (
-        f"Differential privacy: {change} changes the chance of any outcome at most by the factor "
-        f"e^ε = {factor:,.3g}, except with probability about δ. The guarantee covers the synthetic "
-        f"table and everything computed from it, not this page."
+        "add-remove": f"Adding or removing any one {unit}",
+        "replace-one": f"Replacing any one {unit} by another",
+    }.get(str(found.get("adjacency", "")), f"Changing any one {unit}")
+    factor = math.exp(min(found["epsilon"], 50))
+    return join(
+        f"Differential privacy. {change} changes the chance of any outcome at most by the factor e",
+        tag("sup", "ε"),
+        f" = {factor:,.3g}, except with probability about δ. The guarantee covers the synthetic "
+        f"table and all that is computed from it alone; it does not cover this page.",
     )
 
 
@@ -81,40 +116,32 @@ def scorecard(evaluation: Evaluation) -> Markup:
         scores = [evaluation.score(metric.name, table) for table in evaluation.tables]
         if any(scores):
             rows.append(_line(metric, scores))
-    heads = [
-        tag("th", "Measure"),
-        *(tag("th", table, class_="n") for table in evaluation.tables),
-        tag("th", "Real data", class_="n"),
-        tag("th", "Better", class_="n"),
+    head = [
+        "Measure",
+        *((table, "n") for table in evaluation.tables),
+        ("real data", "n"),
+        ("better", "n"),
     ]
-    table = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows), class_="glance")
     return join(
-        tag(
-            "p",
+        lede(
             "“Real data” is what held-out real rows score in the place of synthetic ones, or a "
-            "model trained on real rows: nothing can be expected to do better.",
-            class_="section-lede",
+            "model trained on real rows: about what a perfect table would reach."
         ),
-        tag("div", table, class_="scroll"),
+        data_table(head, rows, "glance"),
     )
 
 
-def _line(metric: Metric, scores: list[Score | None]) -> Markup:
-    reference = next(
-        (s.reference for s in scores if s is not None and s.reference is not None), None
-    )
-    return tag(
-        "tr",
-        tag("td", metric.title, tag("small", metric.meaning)),
-        *(tag("td", *_cell(score), class_="n") for score in scores),
-        tag("td", number(reference), class_="n"),
-        tag("td", metric.goal, class_="n muted"),
-    )
-
-
-def _cell(score: Score | None) -> tuple[Any, ...]:
-    if score is None:
-        return ("—",)
-    if score.error is None:
-        return (number(score.value),)
-    return (number(score.value), tag("small", f"± {number(score.error)}"))
+def _line(metric: Metric, scores: list[Score | None]) -> list[Any]:
+    known = [score.value for score in scores if score is not None]
+    best = (max if metric.goal == "higher" else min)(known) if len(scores) > 1 else None
+    reference = next((s.reference for s in scores if s is not None), None)
+    cells: list[Any] = [join(metric.title, tag("small", metric.meaning))]
+    for score in scores:
+        if score is None:
+            cells.append(("—", "n"))
+            continue
+        value: Any = number(score.value)
+        if score.error is not None:
+            value = join(value, tag("small", f"± {number(score.error)}"))
+        cells.append((value, "n best" if score.value == best else "n"))
+    return [*cells, (number(reference), "n"), (metric.goal, "n muted")]

@@ -5,7 +5,7 @@ from importlib import metadata, resources
 
 from nacre.evaluate.evaluation import CONFIDENTIAL, Evaluation
 from nacre.report import chapters
-from nacre.report.canvas import drawing
+from nacre.report.figures.canvas import drawing
 from nacre.report.markup import Markup, join, tag
 from nacre.report.overview import overall, scorecard
 

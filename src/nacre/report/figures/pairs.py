@@ -7,9 +7,9 @@ import numpy as np
 from nacre.evaluate.cells import joint
 from nacre.evaluate.comparison import Comparison
 from nacre.evaluate.rows import Binned, Rows
-from nacre.report.canvas import INK, LINE, RASTER, diverging, fading, new_figure
+from nacre.report.figures.canvas import INK, LINE, RASTER, diverging, fading, new_figure
+from nacre.report.figures.names import bin_names
 from nacre.report.markup import short
-from nacre.report.names import bin_names
 
 MOST_COLUMNS = 40
 
@@ -30,7 +30,7 @@ def draw_matrix(values: np.ndarray, names: list[str], kind: str) -> Any:
     colors = (
         diverging(RASTER["less"], RASTER["more"])
         if kind == "difference"
-        else diverging("#a3568f", RASTER["series-1"])
+        else diverging(RASTER["minus"], RASTER["plus"])
     )
     shown = values.copy()
     np.fill_diagonal(shown, 0 if kind == "difference" else 1)
@@ -56,8 +56,8 @@ def draw_pair(comparison: Comparison, first: int, second: int) -> Any:
     sizes = [comparison.real.binned[i].size for i in (first, second)]
     if sizes[0] > sizes[1]:
         first, second = second, first
-    down = _most_frequent(comparison, first, 12)
-    along = _most_frequent(comparison, second, 20)
+    down = _most_frequent(comparison, first, 8)
+    along = _most_frequent(comparison, second, 16)
     tables = [
         _cross_table(rows, (first, down), (second, along))
         for rows in (comparison.real, comparison.synthetic)
@@ -66,15 +66,12 @@ def draw_pair(comparison: Comparison, first: int, second: int) -> Any:
         [short(n, 14) for n in bin_names(comparison.real, names[c], comparison.real.binned[c].size)]
         for c in (first, second)
     ]
-    height = 0.55 + 2 * (0.15 * len(down) + 0.3) + 0.6
-    figure, axes = new_figure(3.5, height, nrows=2, sharex=True)
+    figure, axes = new_figure(3.5, 3.7, nrows=2, sharex=True)
     top = max(float(table.max()) for table in tables) ** 0.5
-    for axis, table, title, color in zip(
-        axes, tables, ("real", "synthetic"), (RASTER["real"], RASTER["series-1"]), strict=True
-    ):
+    for axis, table, title in zip(axes, tables, ("real", "synthetic"), strict=True):
         axis.imshow(
             np.sqrt(table),
-            cmap=fading(color),
+            cmap=fading(RASTER["cells"]),
             vmin=0,
             vmax=top,
             aspect="auto",

@@ -9,7 +9,7 @@ from nacre.evaluate.classifiers import Prediction
 from nacre.evaluate.comparison import DISTANCE_ROWS, Comparison
 from nacre.evaluate.extras import require
 from nacre.evaluate.metrics.closest_record import ROWS, nearest
-from nacre.report.canvas import LINE, REAL, new_figure, series
+from nacre.report.figures.canvas import LINE, REAL, new_figure, series
 
 POINTS = 200
 
@@ -26,7 +26,7 @@ def draw_curves(comparisons: Mapping[str, Comparison], model: str) -> tuple[Any,
     ]
     figures = []
     for kind in ("roc", "pr"):
-        figure, axes = new_figure(3.5, 3.2)
+        figure, axes = new_figure(4.6, 3.4)
         if kind == "roc":
             axes.plot([0, 1], [0, 1], color=LINE, linewidth=1, linestyle=(0, (3, 3)))
         for prediction, color, width in lines:
@@ -61,7 +61,7 @@ def _curve(kind: str, prediction: Prediction, positive: int) -> tuple[np.ndarray
     return x[keep], y[keep]
 
 
-def draw_closest(comparison: Comparison) -> Any:
+def draw_closest(comparison: Comparison, place: int = 0) -> Any:
     """How far synthetic rows, and held-out real rows, are from the closest real row."""
     rng = comparison.rng(11)
     among = comparison.train.sample(DISTANCE_ROWS, rng)
@@ -69,10 +69,10 @@ def draw_closest(comparison: Comparison) -> Any:
     held_out = nearest(comparison, comparison.test.sample(ROWS, rng), among)
     top = max(float(np.quantile(np.concatenate([synthetic, held_out]), 0.995)), 1e-6)
     edges = np.linspace(0, top, 41)
-    figure, axes = new_figure(3.5, 2.0)
+    figure, axes = new_figure(4.6, 2.4)
     for values, settings in (
         (held_out, {"fill": True, "color": REAL, "alpha": 0.45, "linewidth": 0}),
-        (synthetic, {"color": series(0), "linewidth": 1.4, "baseline": None}),
+        (synthetic, {"color": series(place), "linewidth": 1.4, "baseline": None}),
     ):
         axes.stairs(np.histogram(values, edges)[0] / len(values), edges, **settings)
     axes.set_xlim(0, top)

@@ -7,36 +7,45 @@ import numpy as np
 
 from nacre.evaluate.comparison import Comparison
 from nacre.evaluate.metrics.wasserstein import principal_plane
-from nacre.report.canvas import LINE, MUTED, RASTER, new_figure, series
+from nacre.report.figures.canvas import LINE, MUTED, RASTER, RASTER_SERIES, new_figure, series
+from nacre.report.markup import short
 
 POINTS = 3_000
 
 
-def draw_plane(comparison: Comparison) -> tuple[Any, float]:
-    """Real and synthetic rows on the real table's first two principal components.
+def draw_planes(comparisons: Mapping[str, Comparison]) -> tuple[dict[str, Any], float]:
+    """The real rows, and those of each table, on the real table's two principal components.
 
     Returns:
-        The figure, and the share of the variance that the plane explains.
+        A figure for each, all with the same axes, and the share of the variance that the plane
+        explains.
     """
-    project, explained = principal_plane(comparison)
-    rng = comparison.rng(20)
-    points = []
-    for rows in (comparison.real, comparison.synthetic):
-        plane = project(comparison.features.matrix(rows.sample(POINTS, rng)))
+    first = next(iter(comparisons.values()))
+    project, explained = principal_plane(first)
+    rng = first.rng(20)
+    tables = {"real": first.real, **{name: c.synthetic for name, c in comparisons.items()}}
+    clouds = {}
+    for name, rows in tables.items():
+        plane = project(first.features.matrix(rows.sample(POINTS, rng)))
         # A single feature has no second component.
-        points.append(plane if plane.shape[1] == 2 else np.column_stack([plane, plane * 0]))
-    figure, axes = new_figure(7.0, 3.3, ncols=2, sharex=True, sharey=True)
-    titles = ("real", "synthetic")
-    colors = (RASTER["real"], RASTER["series-1"])
-    for axis, cloud, title, color in zip(axes, points, titles, colors, strict=True):
-        axis.scatter(*cloud.T, s=5, color=color, alpha=0.35, linewidths=0, rasterized=True)
-        axis.set_title(title, loc="left")
-        axis.grid(True)
-        axis.spines["bottom"].set_visible(False)
-        axis.set_xticklabels([])
-        axis.set_yticklabels([])
-    figure.tight_layout(pad=0.4)
-    return figure, explained
+        clouds[name] = plane if plane.shape[1] == 2 else np.column_stack([plane, plane * 0])
+    every = np.concatenate(list(clouds.values()))
+    low, high = every.min(axis=0), every.max(axis=0)
+    margin = 0.04 * (high - low) + 1e-6
+    figures = {}
+    for place, (name, cloud) in enumerate(clouds.items()):
+        figure, axes = new_figure(4.6, 3.3)
+        color = RASTER_SERIES[(place - 1) % len(RASTER_SERIES)] if place else RASTER["real"]
+        axes.scatter(*cloud.T, s=6, color=color, alpha=0.4, linewidths=0, rasterized=True)
+        axes.set_xlim(low[0] - margin[0], high[0] + margin[0])
+        axes.set_ylim(low[1] - margin[1], high[1] + margin[1])
+        axes.grid(True)
+        axes.spines["bottom"].set_visible(False)
+        axes.set_xticklabels([])
+        axes.set_yticklabels([])
+        figure.tight_layout(pad=0.4)
+        figures[name] = figure
+    return figures, explained
 
 
 def draw_diagonal(
@@ -47,7 +56,7 @@ def draw_diagonal(
     names: bool = False,
 ) -> Any:
     """Points (name, real, synthetic) of each table against the line where both agree."""
-    figure, axes = new_figure(3.5, 3.3)
+    figure, axes = new_figure(4.6, 3.8)
     every = [value for table in points.values() for _, x, y in table for value in (x, y)]
     low, high = min([0.0, *every]), max([1e-3, *every]) * 1.04
     axes.plot([low, high], [low, high], color=LINE, linewidth=1.2)
@@ -57,7 +66,7 @@ def draw_diagonal(
         if names and place == 0:
             for worst in np.argsort(y - x)[:4]:
                 axes.annotate(
-                    table[worst][0][:18],
+                    short(table[worst][0], 18),
                     (x[worst], y[worst]),
                     (4, -7),
                     textcoords="offset points",

@@ -29,7 +29,15 @@ INK, MUTED, LINE, REAL, PAPER = (ROLES[k] for k in ("ink", "muted", "line", "rea
 SERIES = tuple(color for role, color in ROLES.items() if role.startswith("series"))
 
 # Pixels cannot follow the style sheet, so these are legible on paper and on a dark page alike.
-RASTER = {"real": "#7f8a96", "series-1": "#1b9a96", "less": "#d0682c", "more": "#3f7fd0"}
+RASTER = {
+    "real": "#7f8a96",
+    "plus": "#1b9a96",
+    "minus": "#a3568f",
+    "less": "#d0682c",
+    "more": "#3f7fd0",
+    "cells": "#5d6fc4",
+}
+RASTER_SERIES = ("#1b9a96", "#b061a2", "#c98425", "#5b8bd8", "#d05f78")
 
 _STYLE = {
     "svg.fonttype": "none",
@@ -118,7 +126,9 @@ def inline(figure: Any, label: str, *, widest: str = "100%") -> Markup:
 def _follow_page(style: str) -> str:
     for role, color in ROLES.items():
         style = style.replace(color, f"var(--{role})")
-    return re.sub(r"font: ([\d.]+px)[^;\"]*", r"font: \1 var(--sans)", style)
+    # Matplotlib before 3.11 writes one `font`, later ones a `font-family`.
+    style = re.sub(r"font: ([\d.]+px)[^;\"]*", r"font: \1 var(--sans)", style)
+    return re.sub(r"font-family: [^;\"]*", "font-family: var(--sans)", style)
 
 
 def _shorten(path: str) -> str:

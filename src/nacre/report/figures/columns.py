@@ -7,12 +7,13 @@ import numpy as np
 
 from nacre.evaluate.comparison import Comparison
 from nacre.evaluate.rows import Rows
-from nacre.report.canvas import INK, LINE, MUTED, REAL, new_figure, series
+from nacre.report.figures.canvas import INK, LINE, MUTED, REAL, new_figure, series
+from nacre.report.figures.names import value_at, value_names
 from nacre.report.markup import short
-from nacre.report.names import value_at, value_names
 
 WIDTH = 3.5
-MOST_BARS = 12
+HEIGHT = 2.05
+MOST_BARS = 9
 MOST_BINS = 40
 
 
@@ -31,7 +32,7 @@ def _draw_number(name: str, real: Rows, tables: list[Rows]) -> Any:
     present = [unit[~np.isnan(unit)] for unit in units]
     column = real.schema.columns[name]
     edges = _edges(present, column.ticks or 1)
-    figure, axes = new_figure(WIDTH, 1.75)
+    figure, axes = new_figure(WIDTH, HEIGHT)
     shares = [np.histogram(unit, edges)[0] / max(len(unit), 1) for unit in present]
     axes.stairs(shares[0], edges, fill=True, color=REAL, alpha=0.45, linewidth=0)
     for place, share in enumerate(shares[1:]):
@@ -90,13 +91,21 @@ def _draw_category(name: str, real: Rows, tables: list[Rows]) -> Any:
     if len(rest):
         labels.append(f"{len(rest)} others")
         shown = [np.append(s, share[rest].sum()) for s, share in zip(shown, shares, strict=True)]
-    figure, axes = new_figure(WIDTH, 0.55 + 0.185 * len(labels))
+    figure, axes = new_figure(WIDTH, HEIGHT)
     places = np.arange(len(labels))
-    axes.barh(places, shown[0], 0.62, color=REAL, alpha=0.45, linewidth=0)
+    axes.barh(
+        places, shown[0], min(0.62, 0.2 + 0.08 * len(labels)), color=REAL, alpha=0.45, linewidth=0
+    )
     for place, share in enumerate(shown[1:]):
         shift = (place - (len(tables) - 1) / 2) * 0.62 / max(len(tables), 1)
         axes.plot(
-            share, places + shift, "o", color=series(place), markersize=4.2, markeredgewidth=0
+            share,
+            places + shift,
+            "o",
+            color=series(place),
+            markersize=4.2,
+            markeredgewidth=0,
+            clip_on=False,
         )
     axes.set_yticks(places, labels, color=INK)
     axes.invert_yaxis()

@@ -1,0 +1,70 @@
+"""The chapter of pairs of columns."""
+
+from typing import Any
+
+from nacre.evaluate.comparison import Comparison
+from nacre.evaluate.evaluation import Evaluation
+from nacre.report.chapters.common import grid, lede
+from nacre.report.figures.canvas import plate
+from nacre.report.figures.pairs import MOST_COLUMNS, draw_matrix, draw_pair, shown_columns
+from nacre.report.markup import Markup, join, tag
+
+WORST_PAIRS = 6
+
+
+def pairs(evaluation: Evaluation) -> Markup:
+    """Matrices of association, their difference, and the worst pairs."""
+    if len(evaluation.schema.names) < 2 or not _measured(evaluation):
+        return Markup("")
+    parts: list[Any] = [
+        lede(
+            "How strongly any two columns go together: correlation of two numbers (teal if "
+            "positive, plum if negative), Cramér’s V if either is a category. In the difference, "
+            "orange links are weaker in the synthetic table than they should be, blue ones "
+            "stronger."
+        )
+    ]
+    for table, comparison in evaluation.comparisons.items():
+        if len(evaluation.tables) > 1:
+            parts.append(tag("h3", table))
+        parts.append(_matrices(table, comparison))
+        found = comparison.pairs
+        places = {f"{found.names[i]} × {found.names[j]}": (i, j) for i, j in found.list()}
+        worst = evaluation.parts("tv2", table)[:WORST_PAIRS]
+        if worst:
+            parts.append(tag("h3", "The pairs that are farthest off, cell by cell"))
+            parts.append(
+                grid(
+                    plate(
+                        draw_pair(comparison, *places[score.part]),
+                        join(tag("b", score.part), f" {score.value:.1%} misplaced"),
+                        f"Cross-table of {score.part} in {table}",
+                    )
+                    for score in worst
+                )
+            )
+    return join(*parts)
+
+
+def _measured(evaluation: Evaluation) -> bool:
+    return any(metric.group == "pairs" for metric in evaluation.metrics)
+
+
+def _matrices(table: str, comparison: Comparison) -> Markup:
+    found, shown = comparison.pairs, shown_columns(comparison)
+    names = [found.names[i] for i in shown]
+    real, synthetic = (matrix[shown][:, shown] for matrix in (found.real, found.synthetic))
+    some = f", the {MOST_COLUMNS} columns farthest off" if len(shown) < len(found.names) else ""
+    matrices = (
+        (real, "Real", "real"),
+        (synthetic, "Synthetic", "synthetic"),
+        (abs(synthetic) - abs(real), "Difference", "difference"),
+    )
+    return grid(
+        plate(
+            draw_matrix(values, names, kind),
+            join(tag("b", title), some),
+            f"Associations of {table}, {kind}",
+        )
+        for values, title, kind in matrices
+    )

@@ -1,0 +1,1 @@
+"""Figures, drawn by Matplotlib, that follow the page in light and dark."""
