@@ -77,9 +77,12 @@ __all__ = ["__version__", *_PLACES]
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        return version("nacre")
+        try:
+            return version("nacre")
+        except PackageNotFoundError:  # run from a source tree that is not installed
+            return "unknown"
     if name not in _PLACES:
         raise AttributeError(f"module 'nacre' has no attribute '{name}'")
     place, _, attribute = _PLACES[name].partition(":")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nacre.cli.console import out, print_json, say, stop
+from nacre.cli.console import out, print_json, stop, tell
 from nacre.cli.options import AdjacencyName, Adjacent, Json
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _print(balance: Balance, history: list[Entry]) -> None:
         )
     )
     if not history:
-        say("  nothing spent yet")
+        tell("  nothing spent yet")
         return
     table = Table(box=None, padding=(0, 2))
     for heading in ("entry", "reserved (UTC)", "method", "ε", "δ", "status", "releases"):

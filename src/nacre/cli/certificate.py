@@ -33,20 +33,16 @@ def _releases(model: Model) -> Table:
     table = Table(title="What was released", title_justify="left", title_style="bold")
     table.add_column("release")
     table.add_column("numbers", justify="right")
-    table.add_column("sensitivity", justify="right")
-    table.add_column("noise (σ)", justify="right")
+    table.add_column("noise: σ ÷ sensitivity", justify="right")
     table.add_column("theorem")
     for release in model.guarantee.releases:
         if release.mechanism == "approximate":
             noise = f"ε = {release.epsilon:.4g}, δ = {release.delta:.3g}"
-            sensitivity = ""
         else:
-            noise, sensitivity = f"{release.noise:.6g}", f"{release.sensitivity:.6g}"
+            noise = f"{release.multiplier:.6g}"
         if release.mechanism == "subsampled-gaussian":
             noise += f", {release.steps:,} steps at rate {release.rate:.4g}"
-        table.add_row(
-            Text(release.name), f"{release.size:,}", sensitivity, noise, Text(release.theorem)
-        )
+        table.add_row(Text(release.name), f"{release.size:,}", noise, Text(release.theorem))
     return table
 
 

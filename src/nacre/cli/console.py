@@ -10,7 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 import typer
 from rich.console import Console
@@ -18,6 +18,7 @@ from rich.markup import escape
 
 BAD_INPUT = 2
 FAILURE = 1
+PIPED_WIDTH = 120
 # A path that is not there or not allowed is the user's to correct; a full disk is not.
 PATH_ERRORS = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
 
@@ -26,18 +27,28 @@ Report = Callable[[str, float | None], None]
 
 def out() -> Console:
     """Where results go; made anew each time, as tests and pipes exchange the stream."""
-    return Console(file=sys.stdout, soft_wrap=not sys.stdout.isatty(), highlight=False)
+    return Console(file=sys.stdout, highlight=False, width=_width(sys.stdout))
 
 
 def err() -> Console:
     """Where everything else goes."""
-    return Console(file=sys.stderr, soft_wrap=not sys.stderr.isatty(), highlight=False)
+    return Console(file=sys.stderr, highlight=False, width=_width(sys.stderr))
+
+
+def _width(stream: TextIO) -> int | None:
+    """A terminal's own width; wide enough for tables where there is none."""
+    return None if stream.isatty() else PIPED_WIDTH
+
+
+def tell(text: str, *, style: str | None = None) -> None:
+    """A result in words, on stdout; lines are never broken, so that scripts can search them."""
+    out().print(escape(text), style=style, soft_wrap=True)
 
 
 def say(text: str, *, quiet: bool = False, style: str | None = None) -> None:
     """A remark on stderr, left out with --quiet."""
     if not quiet:
-        err().print(escape(text), style=style)
+        err().print(escape(text), style=style, soft_wrap=True)
 
 
 def print_json(value: Any) -> None:
@@ -47,7 +58,7 @@ def print_json(value: Any) -> None:
 
 def stop(message: str, code: int = BAD_INPUT) -> NoReturn:
     """End with a red message on stderr."""
-    err().print(escape(message), style="red")
+    err().print(escape(message), style="red", soft_wrap=True)
     raise typer.Exit(code)
 
 
@@ -67,7 +78,7 @@ def for_people() -> Iterator[None]:
             if _room(error) in ("click", "typer") or os.environ.get("NACRE_TRACEBACK"):
                 raise
             message, code = explain(error)
-            err().print(escape(message), style="red")
+            err().print(escape(message), style="red", soft_wrap=True)
             raise typer.Exit(code) from None
 
 
@@ -109,7 +120,7 @@ def _origin(error: BaseException) -> str:
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     if issubclass(category, UserWarning):
-        err().print(f"Warning: {escape(str(message))}", style="yellow")
+        err().print(f"Warning: {escape(str(message))}", style="yellow", soft_wrap=True)
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nacre.cli.console import beside, out, progress, say, stop, writable
+from nacre.cli.console import beside, progress, say, stop, tell, writable
 from nacre.cli.options import Json, Label, Quiet, SchemaFile, read_schema
 
 
@@ -62,5 +62,5 @@ def evaluate(
         typer.echo(found.to_json())
         return
     if not quiet:
-        out().print(found.summary(), markup=False)
+        tell(found.summary())
     say(f"Report: {output} (confidential to the data holder)", quiet=quiet, style="yellow")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from nacre.cli.console import out, print_json, progress, say, writable
+from nacre.cli.console import out, print_json, progress, say, tell, writable
 from nacre.cli.options import (
     AdjacencyName,
     Adjacent,
@@ -26,6 +26,7 @@ from nacre.cli.options import (
     SchemaFile,
     Seed,
     Settings,
+    Table,
     read_method,
     read_schema,
 )
@@ -58,11 +59,11 @@ def plan(
     if as_json:
         print_json(planned.to_dict())
     else:
-        out().print(str(planned), markup=False)
+        tell(str(planned))
 
 
 def fit(
-    table: Annotated[Path, typer.Argument(help="A CSV or Parquet file, or a folder of them.")],
+    table: Table,
     schema: SchemaFile,
     epsilon: Epsilon,
     delta: Delta,

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nacre.cli.console import FAILURE, beside, out, pairs, print_json, progress, say, stop, writable
+from nacre.cli.console import (
+    FAILURE,
+    beside,
+    out,
+    pairs,
+    print_json,
+    progress,
+    say,
+    stop,
+    tell,
+    writable,
+)
 from nacre.cli.options import Json, Quiet
 
 if TYPE_CHECKING:
@@ -37,13 +48,16 @@ def sample(
 
     loaded = nacre.load(model)
     batches = loaded.batches(n, seed=seed, where=pairs(where or [], "--where"))
-    with progress(quiet=quiet) as report, beside(output) as partial:
-        with Writer(partial, like=output) as writer:
-            for batch in batches:
-                writer.write(batch)
-                report("drawing rows", writer.rows / n)
-            if not writer.rows:
-                writer.write(loaded.sample_arrow(0))
+    with (
+        progress(quiet=quiet) as report,
+        beside(output) as partial,
+        Writer(partial, like=output) as writer,
+    ):
+        for batch in batches:
+            writer.write(batch)
+            report("drawing rows", writer.rows / n)
+        if not writer.rows:
+            writer.write(loaded.sample_arrow(0))
     say(f"{n:,} synthetic rows: {output}", quiet=quiet)
 
 
@@ -68,7 +82,7 @@ def show(
 
         out().print(render(loaded))
         if found is not None and found["verified"]:
-            out().print(
+            tell(
                 f"Verified: the releases listed cost ε = {found['epsilon']:.6g} at "
                 f"δ = {loaded.guarantee.delta:g}, no more than is claimed.",
                 style="green",

@@ -27,6 +27,9 @@ class BadRows(enum.StrEnum):
     ZERO = "zero"
 
 
+Table = Annotated[
+    Path, typer.Argument(metavar="TABLE", help="A CSV or Parquet file, or a folder of them.")
+]
 SchemaFile = Annotated[
     Path, typer.Option("--schema", "-s", help="The schema: public facts about the columns.")
 ]

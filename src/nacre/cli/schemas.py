@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nacre.cli.console import BAD_INPUT, beside, out, print_json, progress, say, stop, writable
-from nacre.cli.options import Dataset, Json, LedgerAddress, Quiet
+from nacre.cli.console import BAD_INPUT, beside, print_json, progress, say, stop, tell, writable
+from nacre.cli.options import AdjacencyName, Adjacent, Dataset, Json, LedgerAddress, Quiet, Table
 
 if TYPE_CHECKING:
     from nacre.schema import Schema
@@ -29,7 +29,7 @@ PRIVATE = (
 
 @app.command("draft")
 def draft(
-    table: Annotated[Path, typer.Argument(help="A CSV or Parquet file, or a folder of them.")],
+    table: Table,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to write it; stdout if not given.")
     ] = None,
@@ -41,6 +41,7 @@ def draft(
         Path | None,
         typer.Option(help="Private draft: YAML of column types, `name: type`; CSV needs it."),
     ] = None,
+    adjacency: Adjacent = AdjacencyName.ADD_REMOVE,
     ledger: LedgerAddress = None,
     dataset: Dataset = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing schema.")] = False,
@@ -74,6 +75,7 @@ def draft(
                 types=None if types is None else read_types(types),
                 label=label,
                 drop=drop or (),
+                adjacency=adjacency.value,
                 ledger=ledger,
                 dataset=dataset,
                 on_progress=report,
@@ -100,7 +102,7 @@ def check(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Count the rows of TABLE that do not fit SCHEMA, by column: the holder's own view, not private.
+    """Count the rows of TABLE that do not fit SCHEMA, by column: the holder's view, not private.
 
     Exits with 2 if any row does not fit.
     """
@@ -118,6 +120,6 @@ def check(
     if as_json:
         print_json({"ok": found.ok, **dataclasses.asdict(found)})
     elif not quiet:
-        out().print(found.describe(), markup=False, style=None if found.ok else "yellow")
+        tell(found.describe(), style=None if found.ok else "yellow")
     if not found.ok:
         raise typer.Exit(BAD_INPUT)

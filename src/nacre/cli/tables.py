@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -30,9 +32,8 @@ class Writer:
         self._parquet: pa.parquet.ParquetWriter | None = None
         self._is_parquet = name.endswith((".parquet", ".pq"))
         self._started = False
-        self._file: IO[bytes] | Any = (
-            gzip.open(path, "wb") if name.endswith(".gz") else path.open("wb")
-        )
+        opener: Any = gzip.open if name.endswith(".gz") else open
+        self._file = opener(path, "wb")
 
     def __enter__(self) -> Writer:
         return self
@@ -59,20 +60,22 @@ class Writer:
         self.rows += table.num_rows
 
 
-def _csv(table: pa.Table, *, header: bool) -> pa.Buffer:
+def _csv(table: pa.Table, *, header: bool) -> bytes:
     """CSV with quotes only where some value needs them: Arrow would quote every text."""
-    names = [f.name for f in table.schema if pa.types.is_dictionary(f.type)]
-    for name in names:
-        place = table.schema.get_field_index(name)
-        column = table.column(place)
-        table = table.set_column(place, name, pc.cast(column, column.type.value_type))
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            plain = pc.cast(table.column(place), field.type.value_type)
+            table = table.set_column(place, field.name, plain)
+    head = io.StringIO()
+    if header:
+        csv.writer(head, lineterminator="\n").writerow(table.column_names)
     for style in ("none", "needed"):
         sink = pa.BufferOutputStream()
-        options = pa.csv.WriteOptions(include_header=header, quoting_style=style)
+        options = pa.csv.WriteOptions(include_header=False, quoting_style=style)
         try:
             pa.csv.write_csv(table, sink, options)
             break
         except pa.ArrowInvalid:
             # Some value holds a comma, a quote or a line break.
             continue
-    return sink.getvalue()
+    return head.getvalue().encode() + sink.getvalue().to_pybytes()

@@ -62,7 +62,7 @@ def column_facts(
         given = types.get(name)
         if given is None and declared is not None:
             given = _declared_type(declared.field(name).type)
-        known = {"type": given} if isinstance(given, str) else given
+        known: Any = {"type": given} if isinstance(given, str) else given
         if problem := _problem(name, known):
             problems.append(problem)
         else:

@@ -14,7 +14,7 @@ import numpy as np
 from nacre.draft.binned import PRESENCE, Binned, settled
 from nacre.draft.kinds import column_facts, declared_column
 from nacre.schema import Boolean, Categorical, Column, Datetime, Integer, Real, Schema, SchemaError
-from nacre.vault import Adjacency, Bound, Ledger, Release, Segment, Source, Vault, open_source
+from nacre.vault import Adjacency, Bound, Ledger, Release, Segment, Vault, open_source
 from nacre.vault.accountant import gaussian_mu
 from nacre.vault.vault import check_budget
 
@@ -29,6 +29,7 @@ def private_draft(
     types: Mapping[str, Any] | None = None,
     label: str | None = None,
     drop: Collection[str] = (),
+    adjacency: Adjacency | str = Adjacency.ADD_REMOVE,
     ledger: Ledger | str | Path | None = None,
     dataset: str | None = None,
     on_progress: Callable[[str, float | None], None] | None = None,
@@ -44,15 +45,16 @@ def private_draft(
             {"age": {"type": "integer", "low": 0, "high": 120}}, cost nothing.
         label: the column to be predicted.
         drop: columns to leave out.
+        adjacency: "add-remove" or "replace-one"; that of the fit to come.
         ledger: where the data set's budget is kept; needs `dataset`, its name there.
         dataset: the name under which the budget was opened.
         on_progress: called with a stage's name and the part done (None if unknown).
 
     Releases:     one histogram of all drafted columns over public bins, gaps included; for each
                   of C columns of values, the values that many rows hold.
-    Adjacency:    either.  Noise is that of replace-one, whose sensitivity is the larger one here.
-    Sensitivity:  a row is in one bin of each of M columns: replacing it moves the histogram by
-                  sqrt(2 M), adding it by sqrt(M).  Keys: see `Vault.keys`.
+    Adjacency:    `adjacency`, for one row.
+    Sensitivity:  a row is in one bin of each of M columns: adding it moves the histogram by
+                  sqrt(M), replacing it by sqrt(2 M).  Keys: see `Vault.keys`.
     Guarantee:    each column of values gets epsilon / (C + max(1, M - C)) and delta / (2 C); the
                   histogram the rest.  The releases are recorded in the schema, and `fit` composes
                   them with its own.
@@ -72,13 +74,14 @@ def private_draft(
     if not any(batch.num_rows for batch in source.batches()):
         raise ValueError(f"{source.name} has no rows. Nothing was spent.")
     split = _Split.of(unknown, epsilon, delta)
-    charge = _Reservation.open(ledger, dataset, epsilon, delta, split)
+    adjacency = Adjacency(adjacency)
+    charge = _Reservation.open(ledger, dataset, epsilon, delta, adjacency, split)
     vault = Vault(
         source,
         Schema({name: Binned(kind=said["type"]) for name, said in unknown.items()}),
         epsilon=epsilon,
         delta=delta,
-        adjacency=Adjacency.REPLACE_ONE,
+        adjacency=adjacency,
         charge=charge,
         on_progress=on_progress,
     )
@@ -93,8 +96,15 @@ def private_draft(
         kept,
         label=label if label in kept else None,
         provenance="private",
-        releases=tuple(release.to_dict() for release in vault.releases),
+        releases=tuple(_plain(release) for release in vault.releases),
     )
+
+
+def _plain(release: Release) -> dict[str, Any]:
+    """A release as a schema's YAML keeps it: what is at its default is left out."""
+    defaults = {field.name: field.default for field in dataclasses.fields(release)}
+    said = {**release.to_dict(), "adjacency": release.adjacency.value}
+    return {name: value for name, value in said.items() if value != defaults[name]}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,7 +150,7 @@ def _find(
 
 
 def _histogram(vault: Vault, mu: float) -> tuple[dict[str, np.ndarray], float]:
-    """Noisy counts by column and bin, and what a count must pass to be taken for more than noise."""
+    """Noisy counts by column and bin, and what a count must pass to be more than noise."""
     sizes = [code.size for code in vault.layout.codes]
     starts = np.cumsum([0, *sizes[:-1]]).astype(np.int32)
 
@@ -204,6 +214,7 @@ class _Reservation:
     dataset: str
     epsilon: float
     delta: float
+    adjacency: Adjacency
     split: _Split
     entry: int | None = None
 
@@ -213,18 +224,19 @@ class _Reservation:
         dataset: str | None,
         epsilon: float,
         delta: float,
+        adjacency: Adjacency,
         split: _Split,
     ) -> _Reservation | None:
         if ledger is None and dataset is None:
             return None
         if ledger is None or dataset is None:
             raise ValueError(
-                "A ledger and the name of a data set in it belong together: give both."
+                "Give both `ledger` and `dataset`, the name of a budget in it, or neither."
             )
         if not isinstance(ledger, Ledger):
             ledger = Ledger(ledger)
         ledger.balance(dataset)  # unknown names are refused before any work is done
-        return _Reservation(ledger, dataset, epsilon, delta, split)
+        return _Reservation(ledger, dataset, epsilon, delta, adjacency, split)
 
     def __call__(self, release: Release, /) -> None:
         if self.entry is None:
@@ -234,8 +246,7 @@ class _Reservation:
                 delta=self.delta,
                 mu=None if self.split.keys else self.split.mu,
                 releases=1 + self.split.keys,
-                # The noise serves both, so the draft can be charged to either kind of budget.
-                adjacency=self.ledger.balance(self.dataset).adjacency,
+                adjacency=self.adjacency,
                 method="private draft",
             )
         self.ledger.record(self.entry, release.to_dict())
