@@ -5,6 +5,7 @@ import decimal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -270,6 +271,17 @@ def test_chunks_and_dictionaries_do_not_matter():
     assert schema.encode(table.slice(1, 2)).codes[:, 0].tolist() == [1, 2]
     assert schema.encode(second.slice(1)).ticks[:, 0].tolist() == [4]
     assert len(schema.encode(table.slice(0, 0))) == 0
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, None]), pa.array(["a", " b", None])),
+        pc.run_end_encode(pa.array(["a", "b", None, None])),
+    ],
+)
+def test_coded_arrays(cells):
+    assert encode_one(Categorical(values=["a", "b"], nullable=True), cells)[0] == [0, 1, 2, 2]
 
 
 def test_columns_are_found_by_name():
