@@ -1,0 +1,24 @@
+"""python -m bench NAME: run one of the measurements and print its table."""
+
+import importlib
+import sys
+
+NAMES = {
+    "adult": "PEARL and DP-MERF on Adult: the papers' protocol and the official split",
+    "speed": "a training step, vault.sum, and memory against references in the same run",
+    "startup": "import, --help and demo times",
+}
+
+
+def main() -> None:
+    """Run the named measurement, or list them."""
+    if len(sys.argv) < 2 or sys.argv[1] not in NAMES:
+        print("python -m bench NAME [options], NAME one of:")
+        for name, meaning in NAMES.items():
+            print(f"  {name:10} {meaning}")
+        raise SystemExit(0 if len(sys.argv) < 2 else 2)
+    importlib.import_module(f"bench.{sys.argv[1]}").main(sys.argv[2:])
+
+
+if __name__ == "__main__":
+    main()
