@@ -139,9 +139,9 @@ def epsilon_of(
 
 def _replaced_epsilon(releases: Sequence[Release], delta: float) -> float:
     """2e for the smallest e with (1 + exp(e)) d <= delta, the releases being (e, d) add-remove."""
-    share = delta / 2
+    composed, share = _distribution(releases), delta / 2
     for _ in range(50):
-        epsilon = _distribution_epsilon(releases, share)
+        epsilon = float(composed.get_epsilon(share))
         if (1 + math.exp(epsilon)) * share <= delta:
             return 2 * epsilon
         share = delta / (1 + math.exp(epsilon)) * (1 - 1e-9)
@@ -154,6 +154,11 @@ def total_mu(releases: Sequence[Release]) -> float:
 
 
 def _distribution_epsilon(releases: Sequence[Release], delta: float) -> float:
+    return float(_distribution(releases).get_epsilon(delta))
+
+
+def _distribution(releases: Sequence[Release]) -> Any:
+    """The composed privacy-loss distribution, as dp_accounting's accountant."""
     import dp_accounting
     from dp_accounting.pld import pld_privacy_accountant
 
@@ -165,22 +170,35 @@ def _distribution_epsilon(releases: Sequence[Release], delta: float) -> float:
         if release.mechanism == "subsampled-gaussian":
             event = dp_accounting.PoissonSampledDpEvent(release.rate, event)
         accountant.compose(event, release.steps)
-    return float(accountant.get_epsilon(delta))
+    return accountant
 
 
-def calibrate(
-    cost: Callable[[float], float], epsilon: float, *, low: float = 1e-2, high: float = 1e6
-) -> float:
-    """The smallest noise multiplier whose `cost` stays within `epsilon` (to one part in 10^4)."""
-    if cost(high) > epsilon:
-        raise ValueError(
-            f"No amount of noise up to {high:g} sensitivities reaches epsilon={epsilon:g}: "
-            "what was released before has used the budget up. Raise epsilon or delta."
-        )
+def calibrate(cost: Callable[[float], float], epsilon: float, *, guess: float) -> float:
+    """The smallest noise multiplier whose `cost` stays within `epsilon` (to one part in 10^4).
+
+    The search starts at `guess` and never goes far below the answer: privacy-loss distributions
+    of too little noise are huge and slow.
+    """
+    high = guess
+    while cost(high) > epsilon:
+        high *= 1.3
+        if high > 1e6:
+            raise ValueError(
+                f"No amount of noise up to {high:g} sensitivities reaches epsilon={epsilon:g}: "
+                "what was released before has used the budget up. Raise epsilon or delta."
+            )
+    low = high / 1.3
+    while cost(low) <= epsilon:
+        low, high = low / 1.3, low
     while high / low > 1 + 1e-4:
         middle = math.sqrt(low * high)
         low, high = (low, middle) if cost(middle) <= epsilon else (middle, high)
     return high
+
+
+def subsampled_guess(mu: float, rate: float, steps: int) -> float:
+    """The multiplier that the central limit theorem suggests (Bu et al., 2020): a start only."""
+    return 1 / math.sqrt(math.log1p(mu**2 / (rate**2 * steps)))
 
 
 def _bisect(holds: Callable[[float], bool], low: float, high: float) -> float:

@@ -56,6 +56,10 @@ class Loop:
 
     def checked(self, state: Any, shape: Row, key: Any) -> Loop:
         """This loop with every per-row function replaced by its traced and checked program."""
+        with jax.enable_x64(False):
+            return self._checked(state, shape, key)
+
+    def _checked(self, state: Any, shape: Row, key: Any) -> Loop:
         shared = jax.eval_shape(self.prepare, state, key)
         earlier: tuple[Any, ...] = ()
         stages = []

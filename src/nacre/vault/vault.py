@@ -14,7 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.schema import Encoded, Schema
-from nacre.vault.accountant import Release, calibrate, epsilon_of, gaussian_mu
+from nacre.vault.accountant import (
+    Release,
+    calibrate,
+    epsilon_of,
+    gaussian_epsilon,
+    gaussian_mu,
+    subsampled_guess,
+)
 from nacre.vault.bound import Adjacency, Bound
 from nacre.vault.guarantee import Guarantee
 from nacre.vault.noise import LARGEST, add_discrete_gaussian, grid_bits, system_key
@@ -299,11 +306,11 @@ class Vault:
         before = list(self.releases) if last else []
         target = self.epsilon
         if not last:
-            from nacre.vault.accountant import gaussian_epsilon
-
             target = gaussian_epsilon(self.mu * math.sqrt(share), self.delta)
         multiplier = calibrate(
-            lambda m: epsilon_of([*before, candidate(m)], self.delta, self.adjacency), target
+            lambda m: epsilon_of([*before, candidate(m)], self.delta, self.adjacency),
+            target,
+            guess=subsampled_guess(self.mu * math.sqrt(share), rate, steps),
         )
         return candidate(multiplier)
 
@@ -368,7 +375,8 @@ def _nothing(row: Row) -> Any:
 
 def _grid_places(release: Release, bound: Bound, units: Sequence[float]) -> int:
     """Binary places of the one fine grid on which one discrete Gaussian serves every segment."""
-    finest = min([u * s.weight for u, s in zip(units, bound.segments, strict=True)], default=1.0)
+    sizes = [u * s.weight for u, s in zip(units, bound.segments, strict=True)]
+    finest = min([*sizes, bound.count] if bound.count else sizes)
     places = max(grid_bits(release.noise, release.size), math.ceil(-math.log2(finest)) + 8)
     if release.noise * 2.0**places * FACTOR_ONE * 2**6 >= LARGEST:
         raise ValueError(
@@ -423,7 +431,7 @@ def remaining_mu(
         )
         return epsilon_of([*prior, extra], delta * (1 - 1e-6), adjacency)
 
-    return 1 / calibrate(cost, epsilon - 1e-6)
+    return 1 / calibrate(cost, epsilon - 1e-6, guess=1 / gaussian_mu(epsilon, delta))
 
 
 def check_budget(epsilon: float, delta: float) -> None:
