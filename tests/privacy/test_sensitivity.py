@@ -1,0 +1,247 @@
+"""No pair of neighboring tables moves a sum further than its bound says, and some come close.
+
+A table's sum is the sum of its rows' contributions, so neighboring tables differ by one
+contribution (add-remove) or by the difference of two (replace-one).  The searches below look at
+all pairs of many rows, among them every extreme one, then climb from the worst pair.
+"""
+
+import functools
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from nacre.schema import Categorical, Real, Schema
+from nacre.vault import Adjacency, Bound, Row, Segment, Vault
+from nacre.vault import vault as vault_module
+from nacre.vault.sums import ExactSum, row_shape
+
+CLASSES = 3
+UNIT = 65536.0
+
+
+def signed_integers(row):
+    return row.numbers - 32768
+
+
+def non_negative_integers(row):
+    return row.numbers
+
+
+def wild_floats(row):
+    x = row.numbers / UNIT
+    return jnp.stack([1 / x[0], jnp.log(x[1]), jnp.where(x[0] < 0.5, 1e308, -1e308) * x[1] * 10])
+
+
+def circle(row):
+    angle = row.numbers[0] * (2 * jnp.pi / UNIT)
+    return jnp.stack([jnp.cos(angle), jnp.sin(angle)])
+
+
+def one_hot_and_circle(row):
+    return jnp.concatenate([circle(row), (row.codes[1] == jnp.arange(4)).astype(float) * 1.5])
+
+
+def pairs_of_codes(row):
+    return jnp.stack([row.codes[1], 4 + row.codes[0]]), jnp.ones(2, jnp.int32)
+
+
+def wild_sparse(row):
+    first = row.numbers[0] // 8192 - 2  # also below zero and beyond the end
+    return jnp.stack([first, first + row.codes[1] - 1]), (row.numbers - 32768) / 100.0
+
+
+def block(*segments, **more):
+    return Bound(segments=tuple(Segment(**s) for s in segments), **more)
+
+
+CASES = {
+    "signed integers": (signed_integers, block({"size": 2, "norm": 20000.0})),
+    "non-negative integers": (
+        non_negative_integers,
+        block({"size": 2, "norm": 50000.0, "signed": False}),
+    ),
+    "lying floats": (wild_floats, block({"size": 3, "norm": 1.0})),
+    "lying non-negative floats": (wild_floats, block({"size": 3, "norm": 0.3, "signed": False})),
+    "circle": (circle, block({"size": 2, "norm": 1.0})),
+    "circle with a dear count": (circle, block({"size": 2, "norm": 1.0}, count=3.0)),
+    "circle by label": (circle, block({"size": 2, "norm": 1.0}, by="label", count=0.5)),
+    "circle by label, dear count": (circle, block({"size": 2, "norm": 1.0}, by="label", count=1.5)),
+    "two weighted segments by label": (
+        one_hot_and_circle,
+        block(
+            {"size": 2, "norm": 1.0, "weight": 0.3},
+            {"size": 4, "norm": 1.5, "signed": False, "weight": 2.0},
+            by="label",
+            count=0.25,
+        ),
+    ),
+    "sparse": (
+        pairs_of_codes,
+        block(
+            {"size": 4, "norm": 1.0, "signed": False},
+            {"size": 3, "norm": 1.0, "signed": False, "weight": 0.5},
+        ),
+    ),
+    "sparse by label": (
+        pairs_of_codes,
+        block({"size": 7, "norm": 2**0.5, "signed": False}, by="label", count=1.0),
+    ),
+    "wild sparse": (wild_sparse, block({"size": 2, "norm": 5.0}, {"size": 2, "norm": 7.0})),
+}
+# Features that cannot reach their bound, because of what they are: two rows cannot disagree in
+# all that `pairs_of_codes` says and share a label; the wild ones point nowhere near opposite ways.
+LOOSE = {
+    ("lying non-negative floats", Adjacency.REPLACE_ONE),
+    ("wild sparse", Adjacency.REPLACE_ONE),
+}
+
+
+def contributions(features, bound):
+    """A compiled function from single-row tables to what each adds to the released vector."""
+    exact = ExactSum(features, bound, row_shape(2, 2), label=0 if bound.by else None)
+    classes = CLASSES if bound.by else 1
+
+    def one(numbers, codes, valid):
+        sums = jnp.zeros((classes, bound.size), jnp.int64)
+        rows = Row(numbers[None], codes[None])
+        return exact._block(classes, sums, jnp.zeros(classes, jnp.int64), rows, valid[None])
+
+    compiled = jax.jit(jax.vmap(one))
+    scale = np.concatenate(
+        [np.full(s.size, s.weight * u) for s, u in zip(bound.segments, exact.units, strict=True)]
+    )
+
+    def run(rows):
+        with jax.enable_x64(True):
+            sums, counts = (np.asarray(v, np.float64) for v in compiled(*rows))
+        return np.concatenate([(sums * scale).reshape(len(sums), -1), counts * bound.count], axis=1)
+
+    return run
+
+
+def extreme_rows(count=500):
+    rng = np.random.default_rng(0)
+    edges = (0, 1, 16384, 32767, 32768, 49152, 65536)
+    corners = np.array(list(itertools.product(edges, edges)), np.int32)
+    numbers = np.concatenate([corners, rng.integers(0, 65537, (count - len(corners), 2))])
+    codes = np.stack([rng.integers(0, CLASSES, count), rng.integers(0, 4, count)], 1)
+    valid = rng.random(count) > 0.05
+    return numbers.astype(np.int32), codes.astype(np.int32), valid
+
+
+def worst(vectors, adjacency):
+    """The largest move, and the places of the two rows (or of one, twice) that make it."""
+    squares = (vectors**2).sum(1)
+    if adjacency is Adjacency.ADD_REMOVE:
+        place = int(squares.argmax())
+        return np.sqrt(squares[place]), (place, place)
+    moves = squares[:, None] + squares[None] - 2 * vectors @ vectors.T
+    first, second = np.unravel_index(int(moves.argmax()), moves.shape)
+    return np.linalg.norm(vectors[first] - vectors[second]), (first, second)
+
+
+def mutated(rows, places, rng, count=200):
+    """Neighbors of the worst rows found so far, and the rows themselves."""
+    numbers, codes, valid = (np.repeat(part[list(places)], count, axis=0) for part in rows)
+    reach = rng.choice([1, 100, 10000], (len(numbers), 1))
+    moved = np.clip(numbers + rng.integers(-1, 2, numbers.shape) * reach, 0, 65536)
+    changed = np.where(rng.random(codes.shape) < 0.1, rng.integers(0, CLASSES, codes.shape), codes)
+    moved[:1], changed[:1] = numbers[:1], codes[:1]
+    moved[count : count + 1], changed[count : count + 1] = numbers[count], codes[count]
+    return moved.astype(np.int32), changed.astype(np.int32), valid
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_pair_of_rows_beats_the_bound(case):
+    features, bound = CASES[case]
+    run = contributions(features, bound)
+    for adjacency in Adjacency:
+        rows, rng = extreme_rows(), np.random.default_rng(1)
+        allowed = bound.sensitivity(adjacency) * (1 + 1e-9)
+        found, places = worst(run(rows), adjacency)
+        for _ in range(4):
+            assert found <= allowed
+            rows = mutated(rows, places, rng)
+            again, places = worst(run(rows), adjacency)
+            found = max(found, again)
+        assert found <= allowed
+        if (case, adjacency) not in LOOSE:
+            assert found >= 0.999 * bound.sensitivity(adjacency), "the bound is never reached"
+
+
+# -- the same through the door itself, with tables as people have them --------------------------
+
+SCHEMA = Schema(
+    columns={
+        "label": Categorical(values=("a", "b"), nullable=True),
+        "x": Real(low=-1, high=1),
+        "y": Real(low=0, high=2, nullable=True),
+        "kind": Categorical(values=("u", "v"), other=True),
+    }
+)
+HOSTILE = [
+    {"label": "a", "x": 1.0, "y": 2.0, "kind": "u"},
+    {"label": "b", "x": -1.0, "y": 0.0, "kind": "v"},
+    {"label": "a", "x": -1.0, "y": 0.0, "kind": "v"},
+    {"label": None, "x": 0.0, "y": None, "kind": "w"},
+    {"label": "a", "x": np.nan, "y": 1.0, "kind": "u"},
+    {"label": "a", "x": np.inf, "y": -np.inf, "kind": None},
+    {"label": "b", "x": 1e308, "y": -1e308, "kind": "u"},
+    {"label": "nobody knows", "x": 0.5, "y": 0.5, "kind": "u"},
+]
+
+
+@pytest.fixture
+def released(monkeypatch):
+    """What the vault would add noise to, in whole grid steps, and the scale of that noise."""
+    kept = {}
+
+    def keep(sums, scale):
+        kept.update(sums=np.array(sums), scale=scale)
+        return sums
+
+    monkeypatch.setattr(vault_module, "add_discrete_gaussian", keep)
+    return kept
+
+
+def features_of_the_door(row):
+    numbers = row.numbers / 32768.0 - 1
+    kinds = row.codes[2] == jnp.arange(4)
+    return jnp.concatenate([numbers * 1e3, kinds.astype(float) * 1e3])
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_hostile_rows_through_the_door(released, adjacency):
+    bound = block(
+        {"size": 2, "norm": 1.5},
+        {"size": 4, "norm": 0.7, "signed": False, "weight": 1.3},
+        by="label",
+        count=0.4,
+    )
+    fields = pa.schema(
+        [("label", pa.string()), ("x", pa.float64()), ("y", pa.float64()), ("kind", pa.string())]
+    )
+
+    @functools.cache
+    def steps(place):
+        rows = [] if place is None else [HOSTILE[place]]
+        vault = Vault(
+            pa.Table.from_pylist(rows, fields), SCHEMA, epsilon=1, delta=1e-6, adjacency=adjacency
+        )
+        vault.sum(features_of_the_door, bound, share=0.5, name="test")
+        per_unit = released["scale"] / vault.releases[0].noise
+        return released["sums"].astype(object), vault.releases[0].sensitivity * per_unit
+
+    nothing, allowed = steps(None)
+    assert not nothing.any()
+    places = range(len(HOSTILE))
+    alone = [(place, None) for place in places]
+    pairs = alone if adjacency is Adjacency.ADD_REMOVE else [*itertools.combinations(places, 2)]
+    moves = [sum(((steps(a)[0] - steps(b)[0]) ** 2).ravel()) ** 0.5 for a, b in pairs]
+    assert max(moves) <= allowed
+    assert max(moves) >= 0.99 * allowed
+    assert not steps(4)[0].any() and not steps(7)[0].any()  # NaN and an unknown label count zero
