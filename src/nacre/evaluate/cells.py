@@ -1,6 +1,7 @@
 """Counting joint cells of coded columns, and how far two such counts are apart."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ def joint(columns: Sequence[Binned]) -> Binned:
     for column in columns:
         size *= column.size
     kind = np.uint16 if size <= 1 << 16 else np.int32 if size < 1 << 31 else np.int64
-    codes = columns[0].codes.astype(kind)
+    codes: Any = columns[0].codes.astype(kind)
     for column in columns[1:]:
         codes *= kind(column.size)
         codes += column.codes.astype(kind)

@@ -2,6 +2,8 @@
 
 import dataclasses
 import functools
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -9,6 +11,8 @@ from nacre.evaluate.classifiers import REGRESSORS, Prediction, available, predic
 from nacre.evaluate.features import Features
 from nacre.evaluate.pairs import Pairs, compare_pairs
 from nacre.evaluate.rows import Rows
+
+Result = TypeVar("Result")
 
 CLASSIFIER_ROWS = 50_000
 """Models are trained on at most this many rows and tested on as many, a seeded sample."""
@@ -48,6 +52,16 @@ class Comparison:
     def rng(self, purpose: int) -> np.random.Generator:
         """Randomness of its own for each purpose, so that metrics do not disturb each other."""
         return np.random.default_rng([self.seed, purpose])
+
+    @functools.cached_property
+    def _found(self) -> dict[Any, Any]:
+        return {}
+
+    def once(self, key: Any, compute: Callable[[], Result]) -> Result:
+        """What `compute` gives, computed once; kept here, so that it goes when the rows go."""
+        if key not in self._found:
+            self._found[key] = compute()
+        return cast(Result, self._found[key])
 
     @functools.cached_property
     def pairs(self) -> Pairs:

@@ -203,7 +203,8 @@ def _groups(scores: Sequence[Any]) -> Iterator[Finding]:
         level,
         "Groups",
         f"{'Do not count' if level == 'avoid' else 'Take care with'} groups smaller than about "
-        f"{edge} of the rows: {smallest}. Larger ones are typically right within {RIGHT_COUNT:.0%}.",
+        f"{edge} of the rows: {smallest}. Larger ones are typically right "
+        f"within {RIGHT_COUNT:.0%}.",
         bands[0].value,
     )
 

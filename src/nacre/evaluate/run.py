@@ -19,6 +19,7 @@ from nacre.evaluate.tables import read
 from nacre.schema import Schema
 
 HELD_OUT = 0.2
+FEWEST = 10
 
 Progress = Callable[[float, str], None]
 
@@ -113,6 +114,12 @@ def _read_all(
     rows["real"] = read(real, schema, "The real table")
     if test is not None:
         rows["test"] = read(test, schema, "The test table")
+    for name, part in rows.items():
+        if len(part) < FEWEST:
+            raise ValueError(
+                f"The table '{name.removeprefix('synthetic ')}' has {len(part)} rows that fit the "
+                f"schema. At least {FEWEST} are needed to say anything about it."
+            )
     notes = [
         f"{part.left_out:,} rows of the table '{name.removeprefix('synthetic ')}' do not fit the "
         f"schema and were left out."

@@ -1,6 +1,5 @@
 """Dimension-wise prediction: each column predicted from all others (Choi et al.; DP-auto-GAN)."""
 
-import functools
 import warnings
 from collections.abc import Iterator
 
@@ -52,7 +51,6 @@ def goodness(train: Rows, test: Rows, name: str, seed: int) -> float:
         return float(scores.f1_score(truth, guess, average="weighted"))
 
 
-@functools.lru_cache(maxsize=16)
 def per_column(comparison: Comparison) -> tuple[tuple[str, float], ...]:
     """The goodness for each column (the first sixty), trained on the synthetic rows."""
     rng = comparison.rng(10)

@@ -30,16 +30,20 @@ def principal_plane(comparison: Comparison) -> tuple[Callable[[np.ndarray], np.n
     sample = comparison.real.sample(20_000, comparison.rng(8))
     matrix = comparison.features.matrix(sample)
     pca = require("sklearn.decomposition").PCA(
-        n_components=min(2, *matrix.shape),
-        svd_solver="full" if min(matrix.shape) < 500 else "auto",
-        random_state=comparison.seed,
+        n_components=min(2, *matrix.shape), random_state=comparison.seed
     )
-    pca.fit(matrix)
-    return pca.transform, float(pca.explained_variance_ratio_.sum())
+    with np.errstate(invalid="ignore"):
+        explained = float(pca.fit(matrix).explained_variance_ratio_.sum())
+    # A table whose rows are all equal has no variance to explain.
+    return pca.transform, explained if np.isfinite(explained) else 1.0
 
 
-def distances(comparison: Comparison, plane: bool) -> tuple[float, float | None, float]:
+def distances(comparison: Comparison, plane: bool) -> tuple[float, float, float]:
     """Mean W2 over samples, its standard error, and the variance that was looked at."""
+    return comparison.once(("w2", plane), lambda: _distances(comparison, plane))
+
+
+def _distances(comparison: Comparison, plane: bool) -> tuple[float, float, float]:
     rng = comparison.rng(9)
     project, explained = principal_plane(comparison) if plane else (lambda x: x, 1.0)
     rows = min(ROWS, len(comparison.real), len(comparison.synthetic))
