@@ -70,7 +70,7 @@ def fit(
     if rows is not None and rows < 1:
         raise ValueError(f"rows must be a positive number, got {rows}.")
     chosen, _ = choose(method, schema, epsilon)
-    chosen.questions(schema)  # refuses a schema or settings that the method cannot serve
+    questions = chosen.questions(schema, adjacency)  # refuses a schema or settings that the method cannot serve
     source = open_source(data, schema)
     if bad_rows == "check":
         held = _check(source, schema)
@@ -91,7 +91,7 @@ def fit(
     if charger is not None:
         charger.cost = gaussian_epsilon(vault.mu, delta) if schema.releases else epsilon
         charger.delta, charger.mu = delta, vault.mu
-        charger.releases = len(chosen.questions(schema))
+        charger.releases = len(questions)
     generator = chosen.learn(vault, key=_key(seed))
     if charger is not None:
         charger.finish()

@@ -107,7 +107,7 @@ def plan(
     prior = tuple(Release.from_dict(release) for release in schema.releases)
     mu = remaining_mu(prior, epsilon, delta, adjacency)
     planned = []
-    for question in chosen.questions(schema):
+    for question in chosen.questions(schema, adjacency):
         bound = question.bound
         classes = 1 if bound.by is None else schema.layout.codes[schema.layout.code(bound.by)].size
         release = plan_sum(bound, classes, question.share, mu, adjacency, question.name)

@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from nacre.schema import Layout
 
 
+ONE = 2.0**10  # what the number one is in the integers that are summed
+
+
 def moment_features(layout: Layout) -> Any:
     """x and x^2 of every number, and the one-hot codes, of one row, as integers.
 
@@ -42,10 +45,10 @@ def moment_segments(layout: Layout) -> list[tuple[int, float]]:
     numbers, codes = len(layout.numbers), len(layout.codes)
     segments = []
     if numbers:
-        segments += [(numbers, 2**10 * math.sqrt(numbers))] * 2
+        segments += [(numbers, ONE * math.sqrt(numbers))] * 2
     if codes:
         width = sum(code.size for code in layout.codes)
-        segments.append((width, 2**10 * math.sqrt(codes)))
+        segments.append((width, ONE * math.sqrt(codes)))
     return segments
 
 
@@ -54,7 +57,7 @@ def rms_distance(sums: NDArray[np.float64], total: float, numbers: int) -> float
 
     A public clamp: each variance lies in [0, 1/4], whatever the noise says.
     """
-    mean = sums[:numbers] / 2**10 / max(total, 1.0)
-    square = sums[numbers : 2 * numbers] / 2**10 / max(total, 1.0)
+    mean = sums[:numbers] / ONE / max(total, 1.0)
+    square = sums[numbers : 2 * numbers] / ONE / max(total, 1.0)
     variance = np.clip(square - mean**2, 0.0, 0.25)
     return max(0.01, math.sqrt(2 * float(variance.sum())))

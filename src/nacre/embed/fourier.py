@@ -17,26 +17,33 @@ from nacre.schema import Layout
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Frequencies:
-    """Public frequencies t_1 ... t_k over the encoded row, each touching a few columns only.
+    """Public frequencies over the encoded row, each touching a few columns only.
 
-    matrix   (k, numbers + one-hot width), radians
-    support  (k, order), the columns that each frequency touches (numbers first, then codes), the
-             unused places filled with -1 from the left
+    They come in blocks with the same supports, so that a training step may use one of them.
+
+    matrix   (blocks, width, numbers + one-hot width), radians
+    support  (width, order), the columns that a frequency touches (numbers first, then codes), in
+             ascending order, the unused places -1 on the left; fewer columns come first
     """
 
     matrix: NDArray[np.float64]
     support: NDArray[np.int64]
     layout: Layout
 
+    @property
+    def count(self) -> int:
+        """How many frequencies there are."""
+        return self.matrix.shape[0] * self.matrix.shape[1]
+
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
         """Where each column starts in the encoded row."""
         return column_offsets(self.layout)
 
-    def of(self, column: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The frequencies that touch a column, and their values on its part of the row."""
-        touching = np.flatnonzero((self.support == column).any(axis=1))
-        return touching, self.matrix[touching, self.offsets[column] : self.offsets[column + 1]]
+    def of(self, column: int) -> NDArray[np.float64]:
+        """The values on a column's part of the row, of those that touch it: (blocks, m, part)."""
+        touching = (self.support == column).any(axis=1)
+        return self.matrix[:, touching, self.offsets[column] : self.offsets[column + 1]]
 
 
 def column_offsets(layout: Layout) -> NDArray[np.int64]:
@@ -47,41 +54,53 @@ def column_offsets(layout: Layout) -> NDArray[np.int64]:
 
 def draw_frequencies(
     layout: Layout,
-    count: int,
     *,
+    width: int,
+    blocks: int,
     columns: Sequence[int],
     orders: Sequence[tuple[int, float]],
-    low: float,
-    high: float,
+    scales: tuple[float, float],
+    focus: int | None = None,
     rng: np.random.Generator,
 ) -> Frequencies:
-    """Frequencies that touch `order` columns each, in the given proportions.
+    """Frequencies that touch `order` columns each, in the given proportions (orders ascending).
 
     A frequency on few columns sees their joint distribution without the others' blur, at the same
     sensitivity as one on all.  A category gets a uniform phase; a number N(0, s^2) with s log-
-    uniform in [low, high], so that both broad shape and spikes are seen.
+    uniform in `scales`, so that both broad shape and spikes are seen.  With a `focus` (a
+    regression target) every other frequency on several columns touches that one.
     """
     offsets = column_offsets(layout)
-    matrix = np.zeros((count, int(offsets[-1])))
-    most = min(max(order for order, _ in orders), len(columns))
-    support = np.full((count, most), -1, np.int64)
+    matrix = np.zeros((blocks, width, int(offsets[-1])))
+    orders = [(min(order, len(columns)), part) for order, part in orders]
+    most = max(order for order, _ in orders)
+    support = np.full((width, most), -1, np.int64)
     start = 0
     for place, (order, part) in enumerate(orders):
-        size = min(order, len(columns))
         last = place == len(orders) - 1
-        number = count - start if last else min(round(part * count), count - start)
-        support[start : start + number, most - size :] = _groups(columns, size, number, rng)
+        number = width - start if last else min(round(part * width), width - start)
+        groups = _groups(columns, order, number, rng)
+        if focus is not None and order > 1:
+            _include(groups[::2], focus)
+        support[start : start + number, most - order :] = groups
         start += number
     for column in columns:
         rows = np.flatnonzero((support == column).any(axis=1))
         if column < len(layout.numbers):
-            scale = np.exp(rng.uniform(math.log(low), math.log(high), len(rows)))
-            matrix[rows, offsets[column]] = rng.normal(size=len(rows)) * scale
+            scale = np.exp(rng.uniform(*np.log(scales), (blocks, len(rows))))
+            matrix[:, rows, offsets[column]] = rng.normal(size=scale.shape) * scale
         else:
-            block = np.arange(offsets[column], offsets[column + 1])
-            phases = rng.uniform(-math.pi, math.pi, (len(rows), len(block)))
-            matrix[rows[:, None], block] = phases
+            part = np.arange(offsets[column], offsets[column + 1])
+            phases = rng.uniform(-math.pi, math.pi, (blocks, len(rows), len(part)))
+            matrix[:, rows[:, None], part] = phases
     return Frequencies(matrix, support, layout)
+
+
+def _include(groups: NDArray[np.int64], focus: int) -> None:
+    """Put `focus` into each group in place of its first column, unless it is there already."""
+    absent = ~(groups == focus).any(axis=1)
+    groups[absent, 0] = focus
+    groups.sort(axis=1)
 
 
 def _groups(
@@ -108,9 +127,11 @@ class FourierFeatures:
 
         layout = frequencies.layout
         sizes = [code.size for code in layout.codes]
-        self.phases = ExactPhases(frequencies.matrix, len(layout.numbers), sizes)
+        flat = frequencies.matrix.reshape(frequencies.count, -1)
+        self.phases = ExactPhases(flat, len(layout.numbers), sizes)
         # What was rounded to the exact grid is what the rows are seen through.
-        self.frequencies = dataclasses.replace(frequencies, matrix=self.phases.frequencies)
+        rounded = self.phases.frequencies.reshape(frequencies.matrix.shape)
+        self.frequencies = dataclasses.replace(frequencies, matrix=rounded)
 
     def __call__(self, row: Any) -> Any:
         """The features of one row, sines first."""

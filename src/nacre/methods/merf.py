@@ -2,38 +2,46 @@
 
 One release where the paper composes C + 1: random Fourier features of the numbers and one-hot
 codes, by class, with the class counts in the same sum.  Beyond the paper: a generator whose
-embedding is exact, and a kernel on several scales at once.
+embedding is exact, and Gaussian kernels of several widths, on one or two numbers each, at once.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from nacre.methods.matching import class_label, label_place, public_rng, transforms
+from nacre.methods.matching import (
+    ask_scales,
+    bandwidth_questions,
+    class_label,
+    label_place,
+    public_rng,
+    target_column,
+    transforms,
+    waves,
+)
 from nacre.methods.method import Question
 from nacre.nets.cells import Cells, layout_cells
-from nacre.nets.characteristic import mixture_characteristic
-from nacre.nets.mixture import MixtureGenerator
-from nacre.nets.mixture_fit import Loss, fit_mixture
 from nacre.schema import Layout, Schema
+from nacre.vault.bound import Adjacency
 
 if TYPE_CHECKING:
     from nacre.embed.fourier import FourierFeatures, Frequencies
+    from nacre.nets.mixture import MixtureGenerator
+    from nacre.nets.mixture_fit import Loss
     from nacre.vault import Bound, Sums, Vault
-
-COUNT = 0.25  # weight of the count beside an embedding of norm 1: nearly free under add-remove
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MERF:
     """Settings of DP-MERF; all of them public constants.
 
-    bandwidth  of the kernel on numbers in [0, 1]; 0 buys the RMS distance with `bandwidth_share`
-    scales     the kernel is the mean of Gaussian kernels of width bandwidth / 2^j, j < scales
-    order      how many numbers a random frequency touches at most
+    frequencies  of the Fourier features, rounded down to a multiple of `blocks`
+    pairs        the part of the frequencies that touch two numbers, the others touch one
+    low, high    one over the widths of the kernels that are averaged, numbers being in [0, 1]
+    bandwidth    share of the budget that buys the RMS distance, to start the widths there
+    shrinkage    of the components towards what they share (a Gaussian prior)
     """
 
     title: ClassVar[str] = "MERF"
@@ -41,160 +49,137 @@ class MERF:
     summary: ClassVar[str] = "matches a private mean embedding of the table"
 
     frequencies: int = 1000
+    blocks: int = 4
+    pairs: float = 0.7
+    low: float = 2.0
+    high: float = 120.0
     bandwidth: float = 0.0
-    bandwidth_share: float = 0.05
-    scales: int = 6
-    order: int = 2
     components: int = 64
-    steps: int = 1000
+    shrinkage: float = 0.3
+    steps: int = 2000
     rate: float = 0.1
-    spread: float = 0.5
 
-    def questions(self, schema: Schema) -> tuple[Question, ...]:
-        """The moments that give the bandwidth (unless it is set), then the embedding."""
-        from nacre.embed.distance import moment_segments
-        from nacre.vault import Bound, Segment
+    def __post_init__(self) -> None:
+        if self.frequencies < self.blocks or self.blocks < 1:
+            raise ValueError("MERF needs at least as many frequencies as blocks, and one block.")
 
-        asked = []
-        if self._buys_bandwidth(schema.layout):
-            segments = tuple(
-                Segment(size=size, norm=norm, signed=False)
-                for size, norm in moment_segments(schema.layout)
-            )
-            asked.append(
-                Question(
-                    name="bandwidth",
-                    bound=Bound(segments=segments, count=2.0**10),
-                    share=self.bandwidth_share,
-                    unit=2.0**10,
-                    meaning="means and mean squares of the row, for the RMS distance",
-                )
-            )
+    @property
+    def _count(self) -> int:
+        return self.frequencies // self.blocks * self.blocks
+
+    def questions(self, schema: Schema, adjacency: Adjacency) -> tuple[Question, ...]:
+        """The embedding by class, and the class counts; before it the bandwidth, if bought."""
         label = class_label(schema)
-        asked.append(
-            Question(
-                name="mean embedding",
-                bound=self._bound(schema.layout, label),
-                share=1.0 - sum(question.share for question in asked),
-                unit=1.0,
-                meaning="mean features of the row" + (f" for each '{label}'" if label else ""),
-            )
+        first = bandwidth_questions(schema.layout, self.bandwidth)
+        last = Question(
+            name="mean embedding",
+            bound=self._bound(schema.layout, label, adjacency),
+            share=1.0 - sum(question.share for question in first),
+            unit=1.0,
+            meaning="mean features of the row" + (f" for each value of '{label}'" if label else ""),
         )
-        return tuple(asked)
+        return (*first, last)
 
-    def _buys_bandwidth(self, layout: Layout) -> bool:
-        return not self.bandwidth and bool(layout.numbers)
-
-    def _bound(self, layout: Layout, label: str | None) -> Bound:
-        """Each of the two parts is weighted to norm 1."""
+    def _bound(self, layout: Layout, label: str | None, adjacency: Adjacency) -> Bound:
+        """Fourier features and one-hot codes, each weighted to norm 1."""
         from nacre.embed.fourier import feature_norm
         from nacre.vault import Bound, Segment
 
         segments = []
         if layout.numbers:
-            norm = feature_norm(self.frequencies)
-            segments.append(Segment(size=2 * self.frequencies, norm=norm, weight=1 / norm))
-        codes = [code for code in layout.codes if code.name != label]
+            norm = feature_norm(self._count)
+            segments.append(Segment(size=2 * self._count, norm=norm, weight=1 / norm))
+        codes = [code for place, code in enumerate(layout.codes) if place != _place(layout, label)]
         if codes:
             width, norm = sum(code.size for code in codes), math.sqrt(len(codes))
             segments.append(Segment(size=width, norm=norm, signed=False, weight=1 / norm))
-        return Bound(segments=tuple(segments), by=label, count=COUNT)
+        # Under replace-one a count of weight 1 costs nothing more.
+        count = 1.0 if adjacency is Adjacency.REPLACE_ONE else 0.35
+        return Bound(segments=tuple(segments), by=label, count=count)
 
     def learn(self, vault: Vault, *, key: Any) -> MixtureGenerator:
         """Release the embedding once, then fit the mixture to it."""
         import jax
 
-        from nacre.embed.distance import moment_features, rms_distance
+        from nacre.nets.mixture_fit import fit_mixture
 
         public, start = jax.random.split(key)
         layout, label = vault.layout, label_place(vault.schema)
-        questions = self.questions(vault.schema)
-        bandwidth = self.bandwidth
-        if self._buys_bandwidth(layout):
-            first = questions[0]
-            moments = vault.sum(
-                moment_features(layout), first.bound, share=first.share, name=first.name
-            )
-            bandwidth = rms_distance(moments.values[0], moments.total, len(layout.numbers))
-        fourier = self._fourier(layout, bandwidth, public)
-        last = questions[-1]
-        sums = vault.sum(
-            _features(layout, label, fourier), last.bound, share=last.share, name=last.name
-        )
+        *first, question = self.questions(vault.schema, vault.adjacency)
+        fourier = self._fourier(vault, first, public)
+        features = _features(layout, label, fourier)
+        sums = vault.sum(features, question.bound, share=question.share, name=question.name)
         cells = layout_cells(layout)
         return fit_mixture(
             layout,
             label,
             cells,
-            self._loss(sums, fourier.frequencies if fourier else None, layout, cells, label),
+            self._loss(sums, fourier.frequencies if fourier else None, cells),
+            codes_by_label=True,
             components=self.components,
-            spread=self.spread,
             steps=self.steps,
             rate=self.rate,
             key=start,
             on_progress=lambda done: vault.report("fitting the generator", done),
         )
 
-    def _fourier(self, layout: Layout, bandwidth: float, key: Any) -> FourierFeatures | None:
-        """Frequencies of Gaussian kernels on the numbers, each scale with an equal share."""
+    def _fourier(self, vault: Vault, first: list[Question], key: Any) -> FourierFeatures | None:
         from nacre.embed.fourier import FourierFeatures, draw_frequencies
 
-        if not layout.numbers:
+        if not vault.layout.numbers:
             return None
-        return FourierFeatures(
-            draw_frequencies(
-                layout,
-                self.frequencies,
-                columns=range(len(layout.numbers)),
-                orders=((1, 0.5), (self.order, 0.5)),
-                low=1 / bandwidth,
-                high=2.0**self.scales / bandwidth,
-                rng=public_rng(key),
-            )
+        drawn = draw_frequencies(
+            vault.layout,
+            width=self._count // self.blocks,
+            blocks=self.blocks,
+            columns=range(len(vault.layout.numbers)),
+            orders=((1, 1 - self.pairs), (2, self.pairs)),
+            scales=ask_scales(vault, first, self.low, self.high),
+            focus=target_column(vault.schema),
+            rng=public_rng(key),
         )
+        return FourierFeatures(drawn)
 
-    def _loss(
-        self,
-        sums: Sums,
-        frequencies: Frequencies | None,
-        layout: Layout,
-        cells: list[Cells],
-        label: int,
-    ) -> Loss:
-        """Squared errors of all noisy numbers in units of their noise."""
+    def _loss(self, sums: Sums, frequencies: Frequencies | None, cells: list[Cells]) -> Loss:
+        """Minus twice the log posterior: errors over their variances, and the components' prior."""
         import jax.numpy as jnp
         import numpy as np
 
         from nacre.exact import AMPLITUDE
+        from nacre.nets.characteristic import mixture_characteristic
+        from nacre.nets.mixture_fit import squared
 
-        k, numbers = self.frequencies, len(layout.numbers)
-        counts = np.maximum(sums.counts, 1.0)
-        total = counts.sum()
-        noise = iter(sums.noise)
+        counts = np.maximum(sums.counts, 1.0)  # type: ignore[type-var]
+        total = float(counts.sum())
         prior = jnp.asarray(counts / total, jnp.float32)
-        values = sums.values / total
+        count_variance = (sums.count_noise / total) ** 2 + 0.5 / total
+        size = 0
         if frequencies is not None:
-            support, found = transforms(frequencies, cells, label)
-            characteristic = mixture_characteristic(support, found[:numbers])
-            imaginary = jnp.asarray(values[:, :k].T / AMPLITUDE, jnp.float32)
-            real = jnp.asarray(values[:, k : 2 * k].T / AMPLITUDE, jnp.float32)
-            wave = next(noise) / AMPLITUDE / total
-            values = values[:, 2 * k :]
-        one_hot = jnp.asarray(values, jnp.float32)
-        hot = next(noise, 1.0) / total
-        size = counts.size * (2 * k + one_hot.shape[1])
+            size = 2 * frequencies.count
+            support, found = transforms(frequencies, cells, range(len(cells)))
+            characteristic = mixture_characteristic(support, found)
+            real, imaginary = map(jnp.asarray, waves(sums.values[:, :size], frequencies, total))
+            wave_variance = (sums.noise[0] / AMPLITUDE / total) ** 2 + 0.5 / total
+        hot = jnp.asarray(sums.values[:, size:] / total, jnp.float32)
+        hot_variance = (sums.noise[-1] / total) ** 2 + 0.5 / total
 
-        def loss(columns: Sequence[Any], weights: Any) -> Any:
-            error = jnp.sum((weights.sum(1) - prior) ** 2) / (sums.count_noise / total) ** 2
+        def loss(model: Any, _: Any, step: Any) -> Any:
+            weights, block = model.weights(), step % self.blocks
+            label = weights.sum(1)
+            error = squared(label - prior) / count_variance
+            if given := model.label_columns():
+                error += squared(label[:, None] * jnp.concatenate(given, 1) - hot) / hot_variance
             if frequencies is not None:
-                a, b = characteristic(columns[:numbers], weights)
-                error += jnp.sum((a - real) ** 2 + (b - imaginary) ** 2) / wave**2
-            if len(columns) > numbers:
-                means = weights @ jnp.concatenate(columns[numbers:], axis=1)
-                error += jnp.sum((means - one_hot) ** 2) / hot**2
-            return error / size
+                a, b = characteristic(model.columns(), weights, block)
+                wave = squared(a - real[block]) + squared(b - imaginary[block])
+                error += self.blocks * wave / wave_variance
+            return error + self.shrinkage * model.complexity()
 
         return loss
+
+
+def _place(layout: Layout, label: str | None) -> int:
+    return -1 if label is None else layout.code(label)
 
 
 def _features(layout: Layout, label: int, fourier: FourierFeatures | None) -> Any:

@@ -9,7 +9,7 @@ from nacre.nets.generator import AbstractGenerator
 from nacre.schema import Schema
 
 if TYPE_CHECKING:
-    from nacre.vault import Bound, Vault
+    from nacre.vault import Adjacency, Bound, Vault
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class Method(Protocol):
     paper: ClassVar[str]
     summary: ClassVar[str]
 
-    def questions(self, schema: Schema) -> tuple[Question, ...]:
+    def questions(self, schema: Schema, adjacency: Adjacency) -> tuple[Question, ...]:
         """What will be asked, in order; reads the schema only."""
         ...
 

@@ -1,122 +1,213 @@
 """PEARL (Liew, Takahashi and Ueno, 2022): match a private characteristic function.
 
 One release of the class-wise empirical characteristic function at public random frequencies; a
-generator is then fitted to it for as long as one likes.  Beyond the paper: frequencies touch one
-or two columns each (the same sensitivity, far less blur), and the generator is a mixture of
-products, whose characteristic function is exact.
+generator is then fitted to it for as long as one likes, against a critic that re-weights the
+frequencies.  Beyond the paper: frequencies touch one or two columns each (the same sensitivity,
+far less blur), and the generator is a mixture of products, whose characteristic function is exact.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from nacre.methods.matching import class_label, label_place, public_rng, transforms
+from nacre.methods.matching import (
+    ask_scales,
+    bandwidth_questions,
+    class_label,
+    label_place,
+    public_rng,
+    target_column,
+    transforms,
+    waves,
+)
 from nacre.methods.method import Question
 from nacre.nets.cells import Cells, layout_cells
-from nacre.nets.characteristic import mixture_characteristic
-from nacre.nets.mixture import MixtureGenerator
-from nacre.nets.mixture_fit import Loss, fit_mixture, free_columns
 from nacre.schema import Schema
+from nacre.vault.bound import Adjacency
 
 if TYPE_CHECKING:
     from nacre.embed.fourier import Frequencies
+    from nacre.nets.mixture import MixtureGenerator
+    from nacre.nets.mixture_fit import Loss
     from nacre.vault import Sums, Vault
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PEARL:
-    """Settings of PEARL; all of them public constants."""
+    """Settings of PEARL; all of them public constants.
+
+    frequencies   how many, rounded down to a multiple of `blocks`; a step uses one block
+    pairs         the part of the frequencies that touch two columns, the others touch one
+    low, high     the scales of a number's frequency, the number being in [0, 1]
+    bandwidth     share of the budget that buys the RMS distance, to start the scales at its inverse
+    shrinkage     of the components towards what they share (a Gaussian prior)
+    critic_every  steps between two of the critic; 0 for no critic
+    """
 
     title: ClassVar[str] = "PEARL"
     paper: ClassVar[str] = "Liew, Takahashi and Ueno (2022), PEARL, ICLR"
     summary: ClassVar[str] = "matches a private characteristic function of the table"
 
-    frequencies: int = 2000
+    frequencies: int = 4000
+    blocks: int = 8
+    pairs: float = 0.85
+    low: float = 2.0
+    high: float = 120.0
+    bandwidth: float = 0.0
     components: int = 64
-    steps: int = 1500
-    rate: float = 0.05
-    spread: float = 0.5
+    shrinkage: float = 0.3
+    steps: int = 3000
+    rate: float = 0.1
+    critic_every: int = 5
+    critic_rate: float = 0.01
 
-    def questions(self, schema: Schema) -> tuple[Question, ...]:
+    def __post_init__(self) -> None:
+        if self.frequencies < self.blocks or self.blocks < 1:
+            raise ValueError("PEARL needs at least as many frequencies as blocks, and one block.")
+
+    @property
+    def _count(self) -> int:
+        return self.frequencies // self.blocks * self.blocks
+
+    def questions(self, schema: Schema, adjacency: Adjacency) -> tuple[Question, ...]:
         """One sum: the characteristic function by class, and the class counts."""
         from nacre.embed.fourier import feature_norm
         from nacre.exact import AMPLITUDE
         from nacre.vault import Bound, Segment
 
-        norm = feature_norm(self.frequencies)
+        norm = feature_norm(self._count)
         label = class_label(schema)
+        # Under replace-one a count as large as the features costs nothing more.
+        weight = 1.0 if adjacency is Adjacency.REPLACE_ONE else 0.25
         bound = Bound(
-            segments=(Segment(size=2 * self.frequencies, norm=norm),),
-            by=label,
-            count=0.25 * norm,
+            segments=(Segment(size=2 * self._count, norm=norm),), by=label, count=weight * norm
         )
-        meaning = f"{self.frequencies:,} cosines and sines of the row" + (
+        meaning = f"{self._count:,} cosines and sines of the row" + (
             f" for each value of '{label}', and how many rows have it" if label else ""
         )
-        return (
-            Question(
-                name="characteristic function",
-                bound=bound,
-                share=1.0,
-                unit=AMPLITUDE,
-                meaning=meaning,
-            ),
+        first = bandwidth_questions(schema.layout, self.bandwidth)
+        last = Question(
+            name="characteristic function",
+            bound=bound,
+            share=1.0 - sum(question.share for question in first),
+            unit=AMPLITUDE,
+            meaning=meaning,
         )
+        return (*first, last)
 
     def learn(self, vault: Vault, *, key: Any) -> MixtureGenerator:
         """Release the characteristic function once, then fit the mixture to it."""
         import jax
 
         from nacre.embed.fourier import FourierFeatures, draw_frequencies
+        from nacre.nets.mixture_fit import fit_mixture, free_columns
 
         public, start = jax.random.split(key)
         label = label_place(vault.schema)
+        columns = free_columns(vault.layout, label)
+        if not columns:
+            raise ValueError("PEARL needs a column beside the label.")
+        *first, question = self.questions(vault.schema, vault.adjacency)
         drawn = draw_frequencies(
             vault.layout,
-            self.frequencies,
-            columns=free_columns(vault.layout, label),
-            orders=((1, 0.15), (2, 0.85)),
-            low=2.0,
-            high=60.0,
+            width=self._count // self.blocks,
+            blocks=self.blocks,
+            columns=columns,
+            orders=((1, 1 - self.pairs), (2, self.pairs)),
+            scales=ask_scales(vault, first, self.low, self.high),
+            focus=target_column(vault.schema),
             rng=public_rng(public),
         )
         features = FourierFeatures(drawn)
-        (question,) = self.questions(vault.schema)
         sums = vault.sum(features, question.bound, share=question.share, name=question.name)
         cells = layout_cells(vault.layout)
         return fit_mixture(
             vault.layout,
             label,
             cells,
-            self._loss(sums, features.frequencies, cells, label),
+            self._loss(sums, features.frequencies, cells, columns),
             components=self.components,
-            spread=self.spread,
             steps=self.steps,
             rate=self.rate,
+            adversary=self._adversary(len(columns)),
             key=start,
             on_progress=lambda done: vault.report("fitting the generator", done),
         )
 
-    def _loss(self, sums: Sums, frequencies: Frequencies, cells: list[Cells], label: int) -> Loss:
-        """Squared errors of all noisy numbers, each weighted by its noise."""
+    def _adversary(self, columns: int) -> Any:
+        import jax.numpy as jnp
+
+        from nacre.nets.minimize import Adversary
+
+        if not self.critic_every:
+            return None
+        return Adversary(
+            start=jnp.zeros(columns),
+            rate=self.critic_rate,
+            every=self.critic_every,
+            box=math.log(2.0),
+        )
+
+    def _loss(
+        self, sums: Sums, frequencies: Frequencies, cells: list[Cells], columns: list[int]
+    ) -> Loss:
+        """Minus twice the log posterior, each frequency weighted by the critic.
+
+        sum_i r_i |R_i / n - Phi(t_i)|^2 / variance, the variance being that of the noise and of
+        the rows as a sample; the same for the counts; and the components' prior.
+        """
         import jax.numpy as jnp
         import numpy as np
 
         from nacre.exact import AMPLITUDE
+        from nacre.nets.characteristic import mixture_characteristic
+        from nacre.nets.mixture_fit import squared
 
-        characteristic = mixture_characteristic(*transforms(frequencies, cells, label))
-        counts = np.maximum(sums.counts, 1.0)
-        total, k = counts.sum(), self.frequencies
-        imaginary = jnp.asarray(sums.values[:, :k].T / AMPLITUDE / total, jnp.float32)
-        real = jnp.asarray(sums.values[:, k:].T / AMPLITUDE / total, jnp.float32)
+        characteristic = mixture_characteristic(*transforms(frequencies, cells, columns))
+        counts = np.maximum(sums.counts, 1.0)  # type: ignore[type-var]
+        total = float(counts.sum())
+        real, imaginary = map(jnp.asarray, waves(sums.values, frequencies, total))
         prior = jnp.asarray(counts / total, jnp.float32)
-        count_weight = (sums.noise[0] / AMPLITUDE / sums.count_noise) ** 2
+        variance = (sums.noise[0] / AMPLITUDE / total) ** 2 + 0.5 / total
+        count_variance = (sums.count_noise / total) ** 2 + 0.5 / total
+        terms = jnp.asarray(critic_terms(frequencies, columns))
 
-        def loss(columns: Sequence[Any], weights: Any) -> Any:
-            a, b = characteristic(columns, weights)
-            error = jnp.sum((a - real) ** 2 + (b - imaginary) ** 2)
-            return (error + jnp.sum((weights.sum(1) - prior) ** 2) * count_weight) / k
+        def loss(model: Any, critic: Any, step: Any) -> Any:
+            block = step % self.blocks
+            weights = model.weights()
+            a, b = characteristic(model.columns(), weights, block)
+            error = jnp.sum((a - real[block]) ** 2 + (b - imaginary[block]) ** 2, axis=1)
+            if critic is not None:
+                error = critic_weights(critic, terms)[block] * error
+            return (
+                self.blocks * error.sum() / variance
+                + squared(weights.sum(1) - prior) / count_variance
+                + self.shrinkage * model.complexity()
+            )
 
         return loss
+
+
+def critic_terms(frequencies: Frequencies, columns: list[int]) -> Any:
+    """Each frequency's square by column, over the column's mean; 0 where it is not touched."""
+    import numpy as np
+
+    blocks, width, _ = frequencies.matrix.shape
+    terms = np.zeros((blocks, width, len(columns)), np.float32)
+    for place, column in enumerate(columns):
+        touching = (frequencies.support == column).any(axis=1)
+        if touching.any():
+            square = (frequencies.of(column) ** 2).mean(axis=-1)
+            terms[:, touching, place] = square / max(square.mean(), 1e-12)
+    return terms
+
+
+def critic_weights(log_scales: Any, terms: Any) -> Any:
+    """The paper's density ratio of frequencies re-scaled by column, normalized to mean 1."""
+    import jax
+    import jax.numpy as jnp
+
+    ratio = -0.5 * terms @ (jnp.exp(-2 * log_scales) - 1) - (terms > 0) @ log_scales
+    return jax.nn.softmax(ratio.reshape(-1)).reshape(ratio.shape) * ratio.size

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 def mixture_characteristic(
     support: NDArray[np.int64], transforms: Sequence[NDArray[np.complex128]]
-) -> Callable[[Sequence[jax.Array], jax.Array], tuple[jax.Array, jax.Array]]:
-    """A function of (columns, weights) giving real and imaginary parts, each (k, labels).
+) -> Callable[[Sequence[jax.Array], jax.Array, Any], tuple[jax.Array, jax.Array]]:
+    """A function of (columns, weights, block): real and imaginary parts, each (width, labels).
 
     Args:
-        support: (k, order), the columns of each frequency, unused places -1 on the left, sorted
+        support: (width, order), the columns of each frequency, unused places -1 on the left, sorted
             so that frequencies with fewer columns come first.
         transforms: for each column, E exp(i t x) over each cell, for the frequencies that touch
-            it, in their order: (number of them, cells).
+            it, in their order: (blocks, number of them, cells).
     """
     k, order = support.shape
     filled = [int((support[:, slot] >= 0).sum()) for slot in range(order)]
@@ -36,7 +36,7 @@ def mixture_characteristic(
     for column, transform in enumerate(transforms):
         rows, slots = np.nonzero(support == column)
         place[rows, slots] = start + np.arange(len(rows))
-        if len(rows) != len(transform):
+        if len(rows) != transform.shape[1]:
             raise ValueError("A transform is needed for each frequency that touches a column.")
         start += len(rows)
     gather = _permutation(
@@ -46,11 +46,11 @@ def mixture_characteristic(
     imaginary = [jnp.asarray(t.imag, jnp.float32) for t in transforms]
 
     def characteristic(
-        columns: Sequence[jax.Array], weights: jax.Array
+        columns: Sequence[jax.Array], weights: jax.Array, block: Any
     ) -> tuple[jax.Array, jax.Array]:
-        used = [(e, f, p) for e, f, p in zip(real, imaginary, columns, strict=True) if len(e)]
-        a = gather(jnp.concatenate([e @ p.T for e, _, p in used]))
-        b = gather(jnp.concatenate([f @ p.T for _, f, p in used]))
+        used = [u for u in zip(real, imaginary, columns, strict=True) if u[0].shape[1]]
+        a = gather(jnp.concatenate([e[block] @ p.T for e, _, p in used]))
+        b = gather(jnp.concatenate([f[block] @ p.T for _, f, p in used]))
         # The last slot is filled for every frequency; earlier ones only for a tail of them.
         re, im = a[:k], b[:k]
         done = k

@@ -22,14 +22,27 @@ from nacre.schema import Encoded, Layout
 
 
 class MixtureLogits(eqx.Module):
-    """The parameters while they are fitted: softmaxes over cells, and over (label, component)."""
+    """The parameters while they are fitted.
+
+    p(label, x) = sum_r w[label, r] prod_c p_c[r, x_c] over the component columns, times
+    prod_c q_c[label, x_c] over the columns `by_label`: for a column of which only its marginals
+    given the label are known, that is the solution of largest entropy.
+    """
 
     joint: jax.Array
     base: list[jax.Array]
     tilt: list[jax.Array]
+    given_label: list[jax.Array]
 
     def __init__(
-        self, sizes: Sequence[int], labels: int, components: int, *, spread: float, key: Any
+        self,
+        sizes: Sequence[int],
+        by_label: Sequence[int],
+        *,
+        labels: int,
+        components: int,
+        spread: float = 0.5,
+        key: Any,
     ):
         keys = jax.random.split(key, len(sizes) + 1)
         self.joint = 0.1 * jax.random.normal(keys[-1], (labels, components))
@@ -38,17 +51,26 @@ class MixtureLogits(eqx.Module):
             spread * jax.random.normal(k, (components, size))
             for k, size in zip(keys[:-1], sizes, strict=True)
         ]
+        self.given_label = [jnp.zeros((labels, size)) for size in by_label]
 
     def weights(self) -> jax.Array:
         """Joint probabilities of label and component, (labels, R)."""
         return jax.nn.softmax(self.joint.reshape(-1)).reshape(self.joint.shape)
 
     def columns(self) -> list[jax.Array]:
-        """Cell probabilities of each column given the component, (R, cells)."""
+        """Cell probabilities of each component column, (R, cells)."""
         return [
             jax.nn.softmax(base + tilt, axis=-1)
             for base, tilt in zip(self.base, self.tilt, strict=True)
         ]
+
+    def label_columns(self) -> list[jax.Array]:
+        """Cell probabilities of each column given the label, (labels, cells)."""
+        return [jax.nn.softmax(logits, axis=-1) for logits in self.given_label]
+
+    def complexity(self) -> jax.Array:
+        """How far the components are from what they share, squared."""
+        return sum((jnp.sum(tilt**2) for tilt in self.tilt), start=jnp.zeros(()))
 
 
 class MixtureGenerator(AbstractGenerator):

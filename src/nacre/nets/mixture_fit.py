@@ -6,14 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from nacre.nets.cells import Cells
-from nacre.nets.minimize import minimize
+from nacre.nets.minimize import Adversary, minimize
 from nacre.nets.mixture import MixtureGenerator, MixtureLogits
 from nacre.schema import Layout
 
-Loss = Callable[[Sequence[jax.Array], jax.Array], jax.Array]
+Loss = Callable[[MixtureLogits, Any, jax.Array], jax.Array]
 
 
 def free_columns(layout: Layout, label: int) -> list[int]:
@@ -29,35 +30,56 @@ def fit_mixture(
     cells: Sequence[Cells],
     loss: Loss,
     *,
+    codes_by_label: bool = False,
     components: int,
-    spread: float,
     steps: int,
     rate: float,
+    adversary: Adversary | None = None,
     key: Any,
     on_progress: Callable[[float], None],
 ) -> MixtureGenerator:
-    """Minimize `loss(columns, weights)`: cell probabilities of the free columns given the
-    component, and joint weights of label and component."""
+    """Minimize `loss(logits, critic, step)` and make a generator of the result.
+
+    With `codes_by_label` the codes depend on the label only, not on the component.
+    """
     numbers = len(layout.numbers)
-    sizes = [c.size for c in cells] + [
-        layout.codes[place - numbers].size
-        for place in free_columns(layout, label)
-        if place >= numbers
-    ]
-    labels = layout.codes[label].size if label >= 0 else 1
-    logits = MixtureLogits(sizes, labels, components, spread=spread, key=key)
-    fitted = minimize(
-        logits,
-        lambda model: loss(model.columns(), model.weights()),
-        steps=steps,
-        rate=rate,
-        on_progress=on_progress,
+    free = [place for place in free_columns(layout, label) if place >= numbers]
+    code_sizes = [layout.codes[place - numbers].size for place in free]
+    number_sizes = [c.size for c in cells]
+    logits = MixtureLogits(
+        number_sizes if codes_by_label else number_sizes + code_sizes,
+        code_sizes if codes_by_label else [],
+        labels=layout.codes[label].size if label >= 0 else 1,
+        components=components,
+        key=key,
     )
+    fitted = minimize(
+        logits, loss, steps=steps, rate=rate, adversary=adversary, on_progress=on_progress
+    )
+    weights = np.asarray(fitted.weights(), np.float64)
     tables = [np.asarray(table, np.float64) for table in fitted.columns()]
+    given = [np.asarray(table, np.float64) for table in fitted.label_columns()]
+    if given:
+        weights, tables = _spread_over_labels(weights, tables, given)
     return MixtureGenerator(
-        weights=np.asarray(fitted.weights(), np.float64),
+        weights=weights,
         numbers=tables[:numbers],
         codes=tables[numbers:],
         cells=list(cells),
         label=label,
     )
+
+
+def _spread_over_labels(weights: Any, tables: list[Any], given: list[Any]) -> tuple[Any, list[Any]]:
+    """The same distribution as a plain mixture: a component for each (label, component)."""
+    labels, components = weights.shape
+    wide = np.zeros((labels, labels * components))
+    for place in range(labels):
+        wide[place, place * components : (place + 1) * components] = weights[place]
+    numbers = [np.tile(table, (labels, 1)) for table in tables]
+    return wide, numbers + [np.repeat(table, components, axis=0) for table in given]
+
+
+def squared(values: Any) -> jax.Array:
+    """The sum of squares."""
+    return jnp.sum(jnp.square(values))
