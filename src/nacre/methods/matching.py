@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.methods.method import Question
-from nacre.nets.cells import Cells
+from nacre.cells import Cells
 from nacre.schema import Layout, Schema
 
 if TYPE_CHECKING:

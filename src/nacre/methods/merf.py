@@ -22,7 +22,7 @@ from nacre.methods.matching import (
     waves,
 )
 from nacre.methods.method import Question
-from nacre.nets.cells import Cells, layout_cells
+from nacre.cells import Cells, layout_cells
 from nacre.schema import Layout, Schema
 from nacre.vault.bound import Adjacency
 

@@ -23,7 +23,7 @@ from nacre.methods.matching import (
     waves,
 )
 from nacre.methods.method import Question
-from nacre.nets.cells import Cells, layout_cells
+from nacre.cells import Cells, layout_cells
 from nacre.schema import Schema
 from nacre.vault.bound import Adjacency
 

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.nets.cells import Cells
+from nacre.cells import Cells
 from nacre.nets.generator import AbstractGenerator
 from nacre.schema import Encoded, Layout
 

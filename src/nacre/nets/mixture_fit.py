@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from nacre.nets.cells import Cells
+from nacre.cells import Cells
 from nacre.nets.minimize import Adversary, minimize
 from nacre.nets.mixture import MixtureGenerator, MixtureLogits
 from nacre.schema import Layout

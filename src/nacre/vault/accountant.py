@@ -142,6 +142,8 @@ def _replaced_epsilon(releases: Sequence[Release], delta: float) -> float:
     composed, share = _distribution(releases), delta / 2
     for _ in range(50):
         epsilon = float(composed.get_epsilon(share))
+        if epsilon > 700:
+            break
         if (1 + math.exp(epsilon)) * share <= delta:
             return 2 * epsilon
         share = delta / (1 + math.exp(epsilon)) * (1 - 1e-9)
@@ -174,12 +176,12 @@ def _distribution(releases: Sequence[Release]) -> Any:
 
 
 def calibrate(cost: Callable[[float], float], epsilon: float, *, guess: float) -> float:
-    """The smallest noise multiplier whose `cost` stays within `epsilon` (to one part in 10^4).
+    """The smallest noise multiplier whose `cost` stays within `epsilon` (to one part in 10^3).
 
-    The search starts at `guess` and never goes far below the answer: privacy-loss distributions
-    of too little noise are huge and slow.
+    The search comes from above `guess` and never goes far below the answer: privacy-loss
+    distributions of too little noise are huge and slow.  It stops at a tenth of the guess.
     """
-    high = guess
+    high = 1.6 * guess
     while cost(high) > epsilon:
         high *= 1.3
         if high > 1e6:
@@ -187,10 +189,12 @@ def calibrate(cost: Callable[[float], float], epsilon: float, *, guess: float) -
                 f"No amount of noise up to {high:g} sensitivities reaches epsilon={epsilon:g}: "
                 "what was released before has used the budget up. Raise epsilon or delta."
             )
-    low = high / 1.3
+    low = high / 1.15
     while cost(low) <= epsilon:
-        low, high = low / 1.3, low
-    while high / low > 1 + 1e-4:
+        low, high = low / 1.15, low
+        if low < guess / 10:
+            return high
+    while high / low > 1 + 1e-3:
         middle = math.sqrt(low * high)
         low, high = (low, middle) if cost(middle) <= epsilon else (middle, high)
     return high
