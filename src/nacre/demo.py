@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 import nacre
+from nacre.evaluate.extras import require
 from nacre.model import Model
 
 DELTA = 1e-5
@@ -34,6 +35,7 @@ def run(
 
     `bars` opens a progress display; it is closed again before anything is printed.
     """
+    require("sklearn")  # before the work, not after it
     started = time.perf_counter()
     schema = nacre.datasets.adult_schema()
     train, test = nacre.datasets.adult()

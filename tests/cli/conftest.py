@@ -25,7 +25,16 @@ columns:
 """
 ROWS = 600
 # Settings that keep a fit short; the numbers do not matter here.
-SMALL = ["--method", "pearl", "--set", "frequencies=32", "--set", "steps=20"]
+SMALL = [
+    "--method",
+    "pearl",
+    "--set",
+    "frequencies=32",
+    "--set",
+    "steps=20",
+    "--set",
+    "components=4",
+]
 
 
 @dataclasses.dataclass(frozen=True)

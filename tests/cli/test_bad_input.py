@@ -205,7 +205,7 @@ def test_other_adjacency_than_the_budget(refused):
         (("--method", "perl"), "There is no method 'perl'"),
         (("--set", "stepz=3"), "has no setting 'stepz'"),
         (("--set", "seps"), "name=value"),
-        (("--set", "components=many"), "components=many is not a value of type int"),
+        (("--set", "blocks=many"), "blocks=many is not a value of type int"),
         (("--set", "steps=21"), "given twice"),
         (("--label", "incom"), "label 'incom' is not a column"),
         (("--adjacency", "none"), "--adjacency"),
@@ -233,14 +233,26 @@ def test_a_draft_from_the_rows_must_be_reviewed(folder, refused):
     assert "--force" in again.stderr
 
 
-def test_other_libraries_messages_are_not_shown(folder, monkeypatch):
-    def broken(*_: object, **__: object) -> None:
-        np.array([SECRET]).astype(float)  # NumPy quotes the value
-
-    monkeypatch.setattr("nacre.schema.Schema.check", broken)
+@pytest.mark.parametrize(
+    ("code", "exit_code", "shown"),
+    [
+        (f"float('{SECRET}')", 1, "failed with a ValueError in nacre.somewhere"),
+        (f"np.array(['{SECRET}']).astype(float)", 1, "failed with a ValueError"),
+        (f"pa.array(['{SECRET}']).cast(pa.int8())", 1, "failed with a ArrowInvalid"),
+        (f"{{}}['{SECRET}']", 1, "failed with a KeyError"),
+        ("raise ValueError('Say what to do.')", 2, "Say what to do."),
+        ("raise MemoryError('Use less.')", 1, "Use less."),
+        ("open('/no/such/file')", 2, "/no/such/file: No such file or directory."),
+    ],
+)
+def test_only_our_own_messages_are_shown(folder, monkeypatch, code, exit_code, shown):
+    # Libraries quote the cell that they choke on.
+    space = {"__name__": "nacre.somewhere", "np": np, "pa": pa}
+    exec(f"def broken(*_, **__):\n    {code}", space)
+    monkeypatch.setattr("nacre.schema.Schema.check", space["broken"])
     done = folder.run("schema", "check", folder / "people.yaml", folder / "people.csv")
-    assert done.exit_code == 1
-    assert "ValueError" in done.stderr
+    assert done.exit_code == exit_code
+    assert shown in done.stderr
     assert SECRET not in done.output
 
 

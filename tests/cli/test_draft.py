@@ -146,6 +146,16 @@ def test_csv_needs_types(tmp_path, folder):
     assert folder.spent() == (pytest.approx(3), 1)
 
 
+def test_facts_that_a_person_states_are_kept():
+    huge = pa.table({"money": np.full(ROWS, 2.0**39), "flag": ["yes", None] * (ROWS // 2)})
+    types = {"money": {"type": "real", "decimals": "6", "nullable": "true"}, "flag": "boolean"}
+    drafted = private_draft(huge, epsilon=3.0, delta=1e-6, types=types)
+    money = drafted.columns["money"]
+    assert (money.low, money.high, money.nullable) == (2.0**39, 2.0**40, True)
+    assert money.decimals == 2  # as many as float64 can hold at this size
+    assert drafted.columns["flag"] == Boolean(nullable=True)
+
+
 def test_columns_that_nobody_shares_are_left_out_with_a_warning():
     rows = table().append_column("name", pa.array([f"person {n}" for n in range(ROWS)]))
     with pytest.warns(UserWarning, match="'name'.*left out"):
@@ -166,6 +176,10 @@ def test_what_stands_out_from_no_noise_is_said_to_be_a_guess():
         ({"label": "income"}, "income"),
         ({"types": {"heights": "real"}}, "heights"),
         ({"types": {"age": {"type": "integer", "low": 0}}}, "both"),
+        ({"types": {"wage": {"type": "real", "decimals": "two"}}}, "decimals"),
+        ({"types": {"wage": {"type": "real", "decimal": 2}}}, "Did you mean decimals"),
+        ({"types": {"seen": {"type": "datetime", "step": "100w"}}}, "step=100w"),
+        ({"types": {"age": "text"}}, "type text is not known"),
         ({"dataset": "people"}, "ledger"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dis
 import json
 import math
 import os
@@ -10,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import TracebackType
 from typing import Any, NoReturn, TextIO
 
 import typer
@@ -100,7 +102,17 @@ def explain(error: Exception) -> tuple[str, int]:
 
 
 def _is_ours(error: BaseException) -> bool:
-    return "nacre" in (_room(error), _origin(error).partition(".")[0])
+    """Whether nacre wrote the message: its own kind of error, or a `raise` in its own code.
+
+    An error from C (`float("...")`, NumPy) also ends in the line of nacre that called it.
+    """
+    if _room(error) == "nacre":
+        return True
+    trace = _innermost(error)
+    if trace is None or _origin(error).partition(".")[0] != "nacre":
+        return False
+    code = trace.tb_frame.f_code.co_code
+    return dis.opname[code[trace.tb_lasti]] == "RAISE_VARARGS"
 
 
 def _room(error: BaseException) -> str:
@@ -109,13 +121,16 @@ def _room(error: BaseException) -> str:
 
 
 def _origin(error: BaseException) -> str:
-    """The module that raised the error."""
+    """The module in which the error came up."""
+    trace = _innermost(error)
+    return "?" if trace is None else str(trace.tb_frame.f_globals.get("__name__", "?"))
+
+
+def _innermost(error: BaseException) -> TracebackType | None:
     trace = error.__traceback__
-    if trace is None:
-        return "an unknown place"
-    while trace.tb_next is not None:
+    while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    return str(trace.tb_frame.f_globals.get("__name__", "an unknown place"))
+    return trace
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
@@ -138,6 +153,8 @@ def progress(*, quiet: bool = False) -> Iterator[Report]:
 
         def report(stage: str, done: float | None) -> None:
             if stage not in tasks:
+                for task in tasks.values():  # a new stage means that the ones before are done
+                    bars.update(task, total=1.0, completed=1.0)
                 tasks[stage] = bars.add_task(escape(stage), total=None)
             if done is not None:
                 bars.update(tasks[stage], total=1.0, completed=done)

@@ -11,13 +11,14 @@ import yaml
 
 from nacre.schema import Column, Schema, SchemaError, cells
 
-# What a draft has to find out, by type.
-UNKNOWN = {
-    "integer": ("low", "high"),
-    "real": ("low", "high"),
-    "datetime": ("low", "high"),
-    "categorical": ("values",),
-    "boolean": (),
+# What a draft has to find out, by type, with stand-ins to check everything else beforehand: a
+# mistake must not be found after budget was spent.
+UNKNOWN: dict[str, dict[str, Any]] = {
+    "integer": {"low": 0, "high": 1},
+    "real": {"low": 0, "high": 1},
+    "datetime": {"low": "2001-01-01", "high": "2001-12-31"},
+    "categorical": {"values": ["-"]},
+    "boolean": {},
 }
 
 
@@ -63,9 +64,9 @@ def column_facts(
         if given is None and declared is not None:
             given = _declared_type(declared.field(name).type)
         known: Any = {"type": given} if isinstance(given, str) else given
-        if problem := _problem(name, known):
-            problems.append(problem)
-        else:
+        found = _problems(name, known)
+        problems += found
+        if not found:
             facts[name] = dict(known)
     if problems:
         raise SchemaError(problems, subject="The private draft")
@@ -82,17 +83,25 @@ def declared_column(name: str, facts: Mapping[str, Any]) -> Column | None:
     return Schema.from_dict({"columns": {name: facts}}).columns[name]
 
 
-def _problem(name: str, facts: Any) -> str | None:
+def _problems(name: str, facts: Any) -> tuple[str, ...]:
     if not isinstance(facts, Mapping) or not isinstance(facts.get("type"), str):
-        return f"'{name}': no type is known. Give one in `types`: {', '.join(UNKNOWN)}; or drop it."
+        return (
+            f"'{name}': no type is known. Give one in `types`: {', '.join(UNKNOWN)}; or drop it.",
+        )
     if facts["type"] == "ordinal" and "values" not in facts:
-        return f"'{name}': the order of an ordinal's values cannot be learnt. List them in `types`."
+        return (
+            f"'{name}': the order of an ordinal's values cannot be learnt. List them in `types`.",
+        )
     if facts["type"] not in (*UNKNOWN, "ordinal"):
-        return f"'{name}': type {facts['type']} is not known. Use one of {', '.join(UNKNOWN)}."
-    bounds = [bound for bound in ("low", "high") if bound in facts]
-    if "low" in UNKNOWN.get(facts["type"], ()) and len(bounds) == 1:
-        return f"'{name}': give both `low` and `high`, or neither."
-    return None
+        return (f"'{name}': type {facts['type']} is not known. Use one of {', '.join(UNKNOWN)}.",)
+    missing = {k: v for k, v in UNKNOWN.get(facts["type"], {}).items() if k not in facts}
+    if list(missing) in (["low"], ["high"]):
+        return (f"'{name}': give both `low` and `high`, or neither.",)
+    try:
+        Schema.from_dict({"columns": {name: {**facts, **missing}}})
+    except SchemaError as error:
+        return error.problems
+    return ()
 
 
 def _declared_type(kind: pa.DataType) -> dict[str, Any] | None:

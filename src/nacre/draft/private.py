@@ -14,6 +14,8 @@ import numpy as np
 from nacre.draft.binned import PRESENCE, Binned, settled
 from nacre.draft.kinds import column_facts, declared_column
 from nacre.schema import Boolean, Categorical, Column, Datetime, Integer, Real, Schema, SchemaError
+from nacre.schema.column import as_flag
+from nacre.schema.numeric import DIGITS
 from nacre.vault import Adjacency, Bound, Ledger, Release, Segment, Vault, open_source
 from nacre.vault.accountant import gaussian_mu
 from nacre.vault.vault import check_budget
@@ -71,6 +73,7 @@ def private_draft(
     if not unknown:
         raise SchemaError("Every column is described already: there is nothing to draft.")
     source = open_source(data, tuple(facts))
+    # As in a fit, the holder's own check before anything is spent.
     if not any(batch.num_rows for batch in source.batches()):
         raise ValueError(f"{source.name} has no rows. Nothing was spent.")
     split = _Split.of(unknown, epsilon, delta)
@@ -138,7 +141,7 @@ def _find(
     counts, threshold = _histogram(vault, split.mu)
     found: dict[str, Column | None] = {}
     for name, said in unknown.items():
-        nullable = bool(counts[name][-1] > threshold)
+        nullable = as_flag(said.get("nullable", bool(counts[name][-1] > threshold)))
         if said["type"] == "categorical":
             keys = vault.keys(name, epsilon=split.epsilon, delta=split.delta)
             found[name] = _values(name, keys, nullable)
@@ -187,9 +190,10 @@ def _range(
     low, high = settled(low, high, whole=False)
     decimals = said.get("decimals")
     if decimals is not None:
-        unit = 10 ** int(decimals)
+        digits = math.ceil(math.log10(max(-low, high, 1.0)))
+        decimals = min(int(decimals), DIGITS - digits)
+        unit = 10**decimals
         low, high = math.floor(low * unit) / unit, math.ceil(high * unit) / unit
-        decimals = int(decimals)
     return Real(low=low, high=high, decimals=decimals, nullable=nullable)
 
 
