@@ -131,15 +131,11 @@ def test_dollar_signs_are_not_mathematics(page):
     assert "$x^2$" in page
 
 
-def test_size_and_style_of_the_caller(page, evaluation):
-    assert len(page) < 2_000_000
+def test_drawing_again_gives_the_same_and_leaves_no_trace(page, evaluation):
     before = dict(matplotlib.rcParams)
-    evaluation.to_html()
-    assert dict(matplotlib.rcParams) == before
-
-
-def test_the_page_is_the_same_each_time(page, evaluation):
     assert evaluation.to_html() == page
+    assert dict(matplotlib.rcParams) == before
+    assert len(page) < 2_000_000
 
 
 def test_written_to_a_file(evaluation, tmp_path):

@@ -1,7 +1,6 @@
 """What an evaluation found: scores, findings, and their forms for people and programs."""
 
 import dataclasses
-import html
 import json
 import math
 from collections.abc import Mapping
@@ -176,10 +175,6 @@ class Evaluation:
         from nacre.report import render_card
 
         return render_card(self)
-
-    def escaped_summary(self) -> str:
-        """The summary for places that take HTML but no style."""
-        return f"<pre>{html.escape(self.summary())}</pre>"
 
 
 _SCORES = pa.schema(

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nacre.evaluate.comparison import Comparison
+from nacre.evaluate.words import more, percent
 
 Level = Literal["avoid", "care", "good", "note"]
 _ORDER = {"avoid": 0, "care": 1, "note": 2, "good": 3}
@@ -81,8 +82,8 @@ def _privacy(
             yield Finding(
                 "care",
                 "Privacy",
-                f"{_percent(score.value)} of the synthetic rows are exact copies of real ones, "
-                f"against {_percent(strangers)} of held-out real rows: look at what made them.",
+                f"{percent(score.value)} of the synthetic rows are exact copies of real ones, "
+                f"against {percent(strangers)} of held-out real rows: look at what made them.",
                 90,
             )
     for score in mine.get("closer-to-training", ()):
@@ -90,7 +91,7 @@ def _privacy(
             yield Finding(
                 "care",
                 "Privacy",
-                f"{_percent(score.value)} of the synthetic rows are closer to a training row than "
+                f"{percent(score.value)} of the synthetic rows are closer to a training row than "
                 f"to any unseen one (50% would be chance): rows may have been memorized.",
                 95,
             )
@@ -104,20 +105,20 @@ def _columns(scores: Sequence[Any]) -> Iterator[Finding]:
     bad = [(gap, s) for gap, s in wrong if gap > AVOID_TV]
     doubtful = [s for gap, s in wrong if CARE_TV < gap <= AVOID_TV]
     if bad:
-        shown = ", ".join(f"{s.part} ({_percent(s.value)})" for _, s in bad[:5])
+        shown = ", ".join(f"{s.part} ({percent(s.value)})" for _, s in bad[:5])
         yield Finding(
             "avoid",
             "Columns",
-            f"Do not use it for counts, averages or shares of {shown}{_more(bad, 5)}: this share "
+            f"Do not use it for counts, averages or shares of {shown}{more(bad, 5)}: this share "
             f"of the rows has the wrong value.",
             10 * bad[0][0] + len(bad),
         )
     if doubtful:
-        shown = ", ".join(f"{s.part} ({_percent(s.value)})" for s in doubtful[:6])
+        shown = ", ".join(f"{s.part} ({percent(s.value)})" for s in doubtful[:6])
         yield Finding(
             "care",
             "Columns",
-            f"Take care with single columns such as {shown}{_more(doubtful, 6)}: more than 1 row "
+            f"Take care with single columns such as {shown}{more(doubtful, 6)}: more than 1 row "
             f"in 20 has the wrong value.",
             float(len(doubtful)),
         )
@@ -125,7 +126,7 @@ def _columns(scores: Sequence[Any]) -> Iterator[Finding]:
         yield Finding(
             "good",
             "Columns",
-            f"Single columns are right: at worst {_percent(wrong[0][1].value)} of the rows have "
+            f"Single columns are right: at worst {percent(wrong[0][1].value)} of the rows have "
             f"the wrong value ({wrong[0][1].part}).",
         )
 
@@ -155,7 +156,7 @@ def _links(mine: Mapping[str, Sequence[Any]], comparison: Comparison) -> Iterato
         yield Finding(
             "avoid",
             "Pairs",
-            f"Do not study how these go together: {shown(bad[:3])}{_more(bad, 3)}.",
+            f"Do not study how these go together: {shown(bad[:3])}{more(bad, 3)}.",
             10 * bad[0][0] + len(bad) / 10,
         )
     elif doubtful:
@@ -163,7 +164,7 @@ def _links(mine: Mapping[str, Sequence[Any]], comparison: Comparison) -> Iterato
             "care",
             "Pairs",
             f"Some links between columns are weaker or stronger than they should be: "
-            f"{shown(doubtful[:3])}{_more(doubtful, 3)}.",
+            f"{shown(doubtful[:3])}{more(doubtful, 3)}.",
             float(len(doubtful)),
         )
     elif gaps:
@@ -181,13 +182,13 @@ def _groups(scores: Sequence[Any]) -> Iterator[Finding]:
     if not bands:
         return
     right = list(itertools.takewhile(lambda s: s.value <= RIGHT_COUNT, reversed(bands)))
-    smallest = f"groups of {bands[0].part} are typically off by {_percent(bands[0].value)}"
+    smallest = f"groups of {bands[0].part} are typically off by {percent(bands[0].value)}"
     if not right:
         yield Finding(
             "avoid",
             "Groups",
             f"Do not count groups: even those of {bands[-1].part} are typically off by "
-            f"{_percent(bands[-1].value)}.",
+            f"{percent(bands[-1].value)}.",
             bands[-1].value,
         )
         return
@@ -255,23 +256,6 @@ def _values(comparison: Comparison) -> Iterator[Finding]:
             "care",
             "Rare values",
             f"Values that real rows have never occur here, in {', '.join(lost[:6])}"
-            f"{_more(lost, 6)}: do not conclude that such rows do not exist.",
+            f"{more(lost, 6)}: do not conclude that such rows do not exist.",
             2.0,
         )
-
-
-def _percent(share: float) -> str:
-    """A share for reading.
-
-    Example:
-        >>> _percent(0.1234), _percent(0.0123), _percent(0.0001), _percent(0.0)
-        ('12%', '1.2%', '0.01%', '0%')
-    """
-    percent = share * 100
-    if percent >= 10:
-        return f"{percent:.0f}%"
-    return f"{percent:.2g}%" if percent >= 0.005 else ("0%" if percent == 0 else "<0.01%")
-
-
-def _more(listed: Sequence[Any], shown: int) -> str:
-    return f" and {len(listed) - shown} more" if len(listed) > shown else ""

@@ -121,8 +121,8 @@ def _read_all(
                 f"schema. At least {FEWEST} are needed to say anything about it."
             )
     notes = [
-        f"{part.left_out:,} rows of the table '{name.removeprefix('synthetic ')}' do not fit the "
-        f"schema and were left out."
+        f"Left out of the table '{name.removeprefix('synthetic ')}' because they do not fit the "
+        f"schema: {part.left_out:,} of {len(part) + part.left_out:,} rows."
         for name, part in rows.items()
         if part.left_out
     ]

@@ -133,7 +133,9 @@ def scorecard(evaluation: Evaluation) -> Markup:
 
 def _line(metric: Metric, scores: list[Score | None]) -> list[Any]:
     known = [score.value for score in scores if score is not None]
-    best = (max if metric.goal == "higher" else min)(known) if len(scores) > 1 else None
+    # A smoke alarm has no winner: being far from every real row is not being private.
+    ranked = len(scores) > 1 and metric.group != "privacy"
+    best = (max if metric.goal == "higher" else min)(known) if ranked else None
     reference = next((s.reference for s in scores if s is not None), None)
     cells: list[Any] = [join(metric.title, tag("small", metric.meaning))]
     for score in scores:
@@ -142,6 +144,6 @@ def _line(metric: Metric, scores: list[Score | None]) -> list[Any]:
             continue
         value: Any = number(score.value)
         if score.error is not None:
-            value = join(value, tag("small", f"± {number(score.error)}"))
+            value = join(value, tag("small", f"± {score.error:.1g}"))
         cells.append((value, "n best" if score.value == best else "n"))
     return [*cells, (number(reference), "n"), (metric.goal, "n muted")]

@@ -9,9 +9,9 @@ from nacre.report.figures.canvas import drawing
 from nacre.report.markup import Markup, join, tag
 from nacre.report.overview import overall, scorecard
 
-_LINES = (
-    "Published by nobody: this page was computed from private rows. The synthetic table and its "
-    "guarantee may be published; this page may not."
+_CLOSING = (
+    "This page was computed from private rows and must not be published. The synthetic table may "
+    "be, with its guarantee."
 )
 
 
@@ -85,7 +85,7 @@ def _footer(evaluation: Evaluation) -> Markup:
     return tag(
         "footer",
         *(tag("p", note) for note in evaluation.notes),
-        tag("p", _LINES),
+        tag("p", _CLOSING),
         tag(
             "p",
             f"nacre {version}; schema {evaluation.schema.digest[:12]}; computed in "

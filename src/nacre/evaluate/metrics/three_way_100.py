@@ -49,7 +49,7 @@ def bin_by_real(real: Rows, synthetic: Rows, name: str) -> tuple[Binned, Binned]
         codes = np.clip(bins, -1, BINS + 1) + 1
         if missing is not None:
             codes[missing] = BINS + 3
-        coded.append(Binned(codes, BINS + 4))
+        coded.append(Binned(codes.astype(np.uint8), BINS + 4))
     return coded[0], coded[1]
 
 
