@@ -53,7 +53,7 @@ def official(method: str, seed: int, epsilon: float = 1.0) -> dict[str, float]:
         "boosting": auc(synthetic, split, "boosting", seed),
         "cpu_seconds": seconds,
     }
-    names = ["1-way total variation", "2-way total variation", "3-way total variation"]
+    names = ["tv1", "tv2", "tv3"]
     evaluation = evaluate(split.train, synthetic, split.schema, test=split.test, metrics=names)
     found.update({s.metric: s.value for s in evaluation.records if s.metric in names})
     return found
