@@ -230,5 +230,7 @@ def test_honest_functions_pass():
         x = row.numbers / 65536.0
         return (x - x.mean()) / jnp.sqrt(x.var() + 1e-5)
 
-    sums = open_vault().sum(layer_norm, Bound(segments=(Segment(size=2, norm=2.0),)), share=1, name="t")
+    sums = open_vault().sum(
+        layer_norm, Bound(segments=(Segment(size=2, norm=2.0),)), share=1, name="t"
+    )
     assert sums.values.shape == (1, 2)

@@ -119,7 +119,9 @@ def test_the_door_does_the_same():
 def test_chunks_of_the_stream_change_no_block(size):
     rows = table(1500)
     chunks = [rows[start : start + size] for start in range(0, len(rows), size)]
-    for one, other in zip(blocks([rows], LAYOUT, BLOCK), blocks(chunks, LAYOUT, BLOCK), strict=True):
+    for one, other in zip(
+        blocks([rows], LAYOUT, BLOCK), blocks(chunks, LAYOUT, BLOCK), strict=True
+    ):
         assert_same([*one.rows, one.valid], [*other.rows, other.valid])
 
 

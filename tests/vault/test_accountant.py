@@ -222,10 +222,17 @@ def test_release_round_trip():
 
 
 def test_calibration_finds_the_least_noise():
-    found = calibrate(lambda m: epsilon_of([gaussian(m)], DELTA), 1.0)
-    assert 3.7306 <= found <= 3.7306 * 1.0002
+    for guess in (0.5, 3.7, 10.0):
+        found = calibrate(lambda m: epsilon_of([gaussian(m)], DELTA), 1.0, guess=guess)
+        assert 3.7306 <= found <= 3.7306 * 1.002
     with pytest.raises(ValueError, match="used the budget up"):
-        calibrate(lambda m: 2.0, 1.0)
+        calibrate(lambda m: 2.0, 1.0, guess=1.0)
+    assert calibrate(lambda m: 0.0, 1.0, guess=1.0) > 0  # ends where any noise would do
+
+
+def test_a_hopeless_release_is_infinite_not_an_error():
+    hopeless = stepwise(1.0, 0.5, 1000, REPLACE)
+    assert epsilon_of([hopeless], DELTA, REPLACE) > 1000
 
 
 @pytest.mark.parametrize(

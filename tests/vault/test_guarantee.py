@@ -31,7 +31,12 @@ STEPS = Release(
 
 
 def guarantee(**change):
-    given = {"epsilon": 1.0, "delta": 1e-5, "adjacency": Adjacency.ADD_REMOVE, "releases": (GAUSSIAN,)}
+    given = {
+        "epsilon": 1.0,
+        "delta": 1e-5,
+        "adjacency": Adjacency.ADD_REMOVE,
+        "releases": (GAUSSIAN,),
+    }
     return Guarantee(**(given | change))
 
 

@@ -45,7 +45,7 @@ def test_a_refused_charge_means_no_answer():
     assert not vault.releases
 
 
-@pytest.mark.parametrize(("adjacency", "changed"), zip(Adjacency, (1, 2), strict=True))
+@pytest.mark.parametrize(("adjacency", "changed"), list(zip(Adjacency, (1, 2), strict=True)))
 def test_noise_and_threshold_are_the_least_that_the_privacy_map_accepts(adjacency, changed):
     measurement = _calibrated(0.5, 1e-6, adjacency)
     epsilon, delta = measurement.map((changed, changed, 1))

@@ -196,7 +196,8 @@ def test_shares_outside_their_range(share):
 
 
 @pytest.mark.parametrize(
-    "budget", [{"epsilon": 0}, {"epsilon": math.inf}, {"epsilon": math.nan}, {"delta": 0}, {"delta": 1}]
+    "budget",
+    [{"epsilon": 0}, {"epsilon": math.inf}, {"epsilon": math.nan}, {"delta": 0}, {"delta": 1}],
 )
 def test_budgets_that_mean_nothing(budget):
     with pytest.raises(ValueError, match=next(iter(budget))):
