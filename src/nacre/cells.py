@@ -2,7 +2,7 @@
 
 A category's cells are its codes.  A number's are its ticks while there are few of them, otherwise
 equal intervals with the two ends as cells of their own, since clamped and zero-inflated columns
-pile up there.
+pile up there.  A nullable number has one cell more, for 'missing'.
 """
 
 from __future__ import annotations
@@ -59,3 +59,68 @@ def number_cells(ticks: int, *, most: int = 128, intervals: int = 64) -> Cells:
 def layout_cells(layout: Layout) -> list[Cells]:
     """The cells of every number of a layout."""
     return [number_cells(number.ticks) for number in layout.numbers]
+
+
+EXACT_TICKS = 1 << 14  # a row shows its numbers on a grid of 2^16: up to here it tells every tick
+WIDE = 256  # cells of a number that has too many ticks for one cell each
+
+
+def position_grid(ticks: int) -> int:
+    """The largest position of a number as a row shows it: its ticks, or the row's own grid."""
+    return ticks if ticks <= EXACT_TICKS else 1 << 16
+
+
+def fine_cells(ticks: int, most: int) -> Cells:
+    """At most `most` cells, and only such as a row's grid of 2^16 can tell apart.
+
+    Position p of `position_grid` lies in cell p if each tick has one; otherwise in 0 at the low
+    end, in the last at the high end, and in 1 + (p - 1) * intervals // (grid - 1) between them.
+    """
+    if ticks < most:
+        every = np.arange(ticks + 1, dtype=np.int64)
+        return Cells(every, every)
+    grid, intervals = position_grid(ticks), intervals_of(most)
+    # Python integers, as ticks may be close to 2^63.
+    first = [1 + -(-j * (grid - 1) // intervals) for j in range(1, intervals)]
+    cuts = first if grid == ticks else [(2 * p - 1) * ticks // (1 << 17) + 1 for p in first]
+    low = np.array([0, 1, *cuts, ticks], np.int64)
+    return Cells(low, np.r_[low[1:] - 1, ticks])
+
+
+def intervals_of(most: int) -> int:
+    """How many intervals lie between the two ends, where a tick has no cell of its own."""
+    return min(WIDE, most) - 2
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """A column of the table as cells: a category, or a number with its missing indicator.
+
+    `number` is the place among the layout's numbers and `code` that among its codes (of the
+    category, or of the number's missing indicator); -1 for none.
+    """
+
+    number: int
+    code: int
+    size: int
+    cells: Cells | None = None
+
+    @property
+    def nullable(self) -> bool:
+        """Whether this is a number whose last cell means 'missing'."""
+        return self.number >= 0 and self.code >= 0
+
+
+def table_columns(layout: Layout, label: int, most: int) -> tuple[Column, ...]:
+    """The columns other than the label (a place among the codes, or -1): numbers, then codes."""
+    missing = {
+        code.name: place for place, code in enumerate(layout.codes) if code.role == "missing"
+    }
+    found = []
+    for place, number in enumerate(layout.numbers):
+        cells, indicator = fine_cells(number.ticks, most), missing.get(number.name, -1)
+        found.append(Column(place, indicator, cells.size + (indicator >= 0), cells))
+    for place, code in enumerate(layout.codes):
+        if place != label and code.role == "value":
+            found.append(Column(-1, place, code.size))
+    return tuple(found)

@@ -8,12 +8,13 @@ from typing import Any
 
 from nacre.methods.merf import MERF
 from nacre.methods.method import Method, Question
+from nacre.methods.mosaic import Mosaic
 from nacre.methods.pearl import PEARL
 from nacre.schema import Schema
 
-METHODS: dict[str, type[Any]] = {"pearl": PEARL, "merf": MERF}
+METHODS: dict[str, type[Any]] = {"mosaic": Mosaic, "pearl": PEARL, "merf": MERF}
 
-__all__ = ["MERF", "METHODS", "PEARL", "Method", "Question", "choose", "with_settings"]
+__all__ = ["MERF", "METHODS", "PEARL", "Method", "Mosaic", "Question", "choose", "with_settings"]
 
 
 def choose(method: str | Method, schema: Schema, epsilon: float) -> tuple[Method, str]:
@@ -21,7 +22,7 @@ def choose(method: str | Method, schema: Schema, epsilon: float) -> tuple[Method
     if not isinstance(method, str):
         return method, "Chosen by you."
     if method == "auto":
-        return PEARL(), "Chosen automatically: PEARL measures best on tables."
+        return Mosaic(), "Chosen automatically: Mosaic measures best on tables."
     if method.lower() not in METHODS:
         known = ", ".join(["auto", *METHODS])
         raise ValueError(f"There is no method '{method}'. Choose one of: {known}.")

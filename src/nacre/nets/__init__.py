@@ -2,7 +2,11 @@
 
 from nacre.nets.generator import AbstractGenerator
 from nacre.nets.mixture import MixtureGenerator
+from nacre.nets.mosaic import MosaicGenerator
 
-GENERATORS: dict[str, type[AbstractGenerator]] = {"MixtureGenerator": MixtureGenerator}
+GENERATORS: dict[str, type[AbstractGenerator]] = {
+    "MixtureGenerator": MixtureGenerator,
+    "MosaicGenerator": MosaicGenerator,
+}
 
-__all__ = ["GENERATORS", "AbstractGenerator", "MixtureGenerator"]
+__all__ = ["GENERATORS", "AbstractGenerator", "MixtureGenerator", "MosaicGenerator"]

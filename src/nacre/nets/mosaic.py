@@ -1,0 +1,270 @@
+"""Mosaic's generator: mixtures over bins, cells inside bins by class, and a taught label.
+
+p(x, c) = p(x) q(c | x) prod_l p_l(x_l | c): the mixture gives the bins of the joined columns and
+with its own class their cells, q labels those rows anew, and loose columns (of which no pairs are
+known) follow from the label.  Without a teacher the mixture's own class is the label.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.cells import Column, table_columns
+from nacre.nets.generator import AbstractGenerator
+from nacre.nets.mosaic_draw import (
+    chances,
+    draw_bins,
+    draw_cells,
+    draw_labels,
+    log_posterior,
+    pick,
+)
+from nacre.schema import Encoded, Layout
+
+Array = NDArray[np.float32]
+Index = NDArray[np.int64]
+NOT_POSSIBLE = "The model gives rows with these values no probability at all."
+CANDIDATES = 200_000  # rows drawn for a condition on the label before the nearest ones are repeated
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class MosaicGenerator(AbstractGenerator):
+    """Fitted mixtures and what refines them; all of it post-processing of noisy counts.
+
+    components  (R, D) probabilities of the joined columns' bins
+    weights     (R, C) joint weights of component and class
+    bins        (cells,) the place among the D of each cell's bin, -1 for a loose column
+    inside      (C, cells) P(cell | bin, class), for a loose column P(cell | class)
+    tilt        (C, cells) the teacher's coefficients of single cells, zero for loose columns
+    pairs       (T, 2) joined columns whose pairs of bins the teacher knows
+    pair_tilt   (C, sum of the pairs' sizes) its coefficients
+    sizes       cells of each column; `most` as in `table_columns`
+    trust       how much of the mixture's own posterior the teacher keeps; -1 without a teacher
+    label       place of the label among the codes, or -1
+    """
+
+    components: Array
+    weights: Array
+    bins: Index
+    inside: Array
+    tilt: Array
+    pairs: Index
+    pair_tilt: Array
+    sizes: tuple[int, ...]
+    most: int
+    trust: float
+    label: int
+
+    def sample(
+        self, n: int, layout: Layout, rng: np.random.Generator, fixed: Mapping[int, int]
+    ) -> Encoded:
+        """Draw rows; conditions hold by Bayes' rule."""
+        columns = table_columns(layout, self.label, self.most)
+        if tuple(column.size for column in columns) != self.sizes:
+            raise ValueError("The generator was made for another layout.")
+        given = self._given(columns, fixed)
+        by_class = self._class_weights(given, fixed)
+        if self.trust < 0:
+            cells, label = self.rows(n, rng, given, by_class)
+        else:
+            cells, label = self._taught(n, rng, given, by_class)
+        for column in range(len(columns)):
+            if not self._joined(column):
+                span, none = self._span(column), np.zeros(n, np.int64)
+                group = np.zeros(self.sizes[column], np.int64)
+                cells[:, column] = draw_cells(self.inside[:, span], group, none, label, rng)
+        for column, cell in given.items():
+            cells[:, column] = cell
+        return _decode(cells, label, columns, self.label, layout, rng)
+
+    def rows(
+        self,
+        n: int,
+        rng: np.random.Generator,
+        given: Mapping[int, int] | None = None,
+        by_class: NDArray[np.float64] | None = None,
+    ) -> tuple[Index, Index]:
+        """Cells (n, K) of the joined columns and classes, from the mixture alone."""
+        given = given or {}
+        weights = self.weights.astype(np.float64)
+        for column, cell in given.items():
+            if self._joined(column):
+                place = self._start(column) + cell
+                chance = self.components[:, [self.bins[place]]] * self.inside[:, place]
+                weights = weights * chance
+        if by_class is not None:
+            weights = weights * by_class
+        if not weights.sum() > 0:
+            raise ValueError(NOT_POSSIBLE)
+        component, label = np.divmod(pick(weights, n, rng), weights.shape[1])
+        cells = np.zeros((n, len(self.sizes)), np.int64)
+        for column in range(len(self.sizes)):
+            if column in given:
+                cells[:, column] = given[column]
+            elif self._joined(column):
+                span = self._span(column)
+                group = self.bins[span] - self.bins[span].min()
+                start = self.bins[span].min()
+                table = self.components[:, start : start + group.max() + 1]
+                drawn = draw_bins(table, component, rng)
+                cells[:, column] = draw_cells(self.inside[:, span], group, drawn, label, rng)
+        return cells, label
+
+    def posterior(self, cells: Index) -> NDArray[np.float64]:
+        """P(class | joined columns), (n, C): the mixture's, tilted by the teacher."""
+        return chances(self.base(cells) + self._tilts(cells))
+
+    def base(self, cells: Index) -> NDArray[np.float64]:
+        """Log chances before the tilt: the mixture's posterior, drawn towards the class shares."""
+        joined = [column for column in range(len(self.sizes)) if self._joined(column)]
+        places = np.stack([self.bins[self._start(c) + cells[:, c]] for c in joined], axis=1)
+        shares = np.log(np.maximum(self.weights.sum(0, dtype=np.float64), 1e-12))
+        own = log_posterior(self.components, self.weights, places)
+        return self.trust * own + (1 - self.trust) * shares
+
+    def _tilts(self, cells: Index) -> NDArray[np.float64]:
+        total = np.zeros((len(cells), len(self.tilt)))
+        for column in range(len(self.sizes)):
+            if self._joined(column):
+                total += self.tilt[:, self._start(column) + cells[:, column]].T
+        start = 0
+        for left, right in self.pairs:
+            cell, size = self.pair_cell(cells, left, right)
+            total += self.pair_tilt[:, start + cell].T
+            start += size
+        return total
+
+    def pair_cell(self, cells: Index, left: int, right: int) -> tuple[Index, int]:
+        """Each row's pair of bins as one number, and how many pairs of bins there are."""
+        found, sizes = [], []
+        for column in (left, right):
+            own = self.bins[self._span(column)]
+            found.append(own[cells[:, column]] - own.min())
+            sizes.append(int(own.max() - own.min()) + 1)
+        return found[0] * sizes[1] + found[1], sizes[0] * sizes[1]
+
+    def _taught(
+        self,
+        n: int,
+        rng: np.random.Generator,
+        given: Mapping[int, int],
+        by_class: NDArray[np.float64],
+    ) -> tuple[Index, Index]:
+        """Rows with the teacher's labels; conditions on the label by rejection, hence exact.
+
+        If the condition is so rare that `CANDIDATES` rows are not enough, the rows still missing
+        are drawn from those candidates in proportion to their chances.
+        """
+        if (by_class == 1).all():
+            cells, _ = self.rows(n, rng, given)
+            return cells, draw_labels(self.posterior(cells), rng)
+        kept: list[Index] = []
+        tried: list[Index] = []
+        have, rate = 0, 0.5
+        while have < n and len(tried) * 2048 < CANDIDATES + 2 * n:
+            cells, _ = self.rows(int(np.clip((n - have) / rate, 256, 1 << 14)), rng, given)
+            chance = self.posterior(cells) @ by_class
+            kept.append(cells[rng.random(len(cells)) < chance])
+            tried.append(cells)
+            have += len(kept[-1])
+            rate = max(float(chance.mean()), 1e-3)
+        found = np.concatenate([*kept, np.zeros((0, len(self.sizes)), np.int64)])[:n]
+        if len(found) < n:
+            pool = np.concatenate(tried)
+            chance = self.posterior(pool) @ by_class
+            if not chance.sum() > 0:
+                raise ValueError(NOT_POSSIBLE)
+            found = np.concatenate([found, pool[pick(chance, n - len(found), rng)]])
+        chance = self.posterior(found) * by_class
+        return found, draw_labels(chance / chance.sum(1, keepdims=True), rng)
+
+    def _given(self, columns: tuple[Column, ...], fixed: Mapping[int, int]) -> dict[int, int]:
+        """The fixed codes other than the label's, by column."""
+        place = {c.code: k for k, c in enumerate(columns) if c.number < 0}
+        unknown = [code for code in fixed if code != self.label and code not in place]
+        if unknown:
+            raise ValueError("Only columns with a list of values can be fixed.")
+        return {place[code]: value for code, value in fixed.items() if code != self.label}
+
+    def _class_weights(
+        self, given: Mapping[int, int], fixed: Mapping[int, int]
+    ) -> NDArray[np.float64]:
+        """What the conditions on the label and on loose columns say about each class; at most 1."""
+        weights = np.ones(len(self.inside))
+        if self.label in fixed:
+            weights = (np.arange(len(weights)) == fixed[self.label]).astype(np.float64)
+        for column, cell in given.items():
+            if not self._joined(column):
+                weights = weights * self.inside[:, self._start(column) + cell]
+        if not weights.max() > 0:
+            raise ValueError(NOT_POSSIBLE)
+        return weights / weights.max()
+
+    def _start(self, column: int) -> int:
+        return sum(self.sizes[:column])
+
+    def _span(self, column: int) -> slice:
+        return slice(self._start(column), self._start(column) + self.sizes[column])
+
+    def _joined(self, column: int) -> bool:
+        return bool(self.bins[self._start(column)] >= 0)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Sizes as JSON, tables as arrays."""
+        config = {
+            "sizes": list(self.sizes),
+            "most": self.most,
+            "trust": self.trust,
+            "label": self.label,
+        }
+        return config, {name: getattr(self, name) for name in (*FLOATS, *WHOLES)}
+
+    @classmethod
+    def restore(cls, config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """The inverse of `state`."""
+        from nacre.nets.mosaic_check import check
+
+        generator = cls(
+            **{name: np.asarray(arrays[name], np.float32) for name in FLOATS},
+            **{name: np.asarray(arrays[name], np.int64) for name in WHOLES},
+            sizes=tuple(int(size) for size in config["sizes"]),
+            most=int(config["most"]),
+            trust=float(config["trust"]),
+            label=int(config["label"]),
+        )
+        check(generator)
+        return generator
+
+
+FLOATS = ("components", "weights", "inside", "tilt", "pair_tilt")
+WHOLES = ("bins", "pairs")
+
+
+def _decode(
+    cells: Index,
+    label: Index,
+    columns: tuple[Column, ...],
+    label_place: int,
+    layout: Layout,
+    rng: np.random.Generator,
+) -> Encoded:
+    """Cells as encoded rows: a number's tick is uniform within its cell."""
+    ticks = np.zeros((len(cells), len(layout.numbers)), np.int64)
+    codes = np.zeros((len(cells), len(layout.codes)), np.int32)
+    for cell, column in zip(cells.T, columns, strict=True):
+        if column.cells is None:
+            codes[:, column.code] = cell
+            continue
+        missing = cell == column.cells.size
+        drawn = column.cells.draw(np.where(missing, 0, cell), rng)
+        ticks[:, column.number] = np.where(missing, 0, drawn)
+        if column.nullable:
+            codes[:, column.code] = missing
+    if label_place >= 0:
+        codes[:, label_place] = label
+    return layout.encoded(ticks, codes)

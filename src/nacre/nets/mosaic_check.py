@@ -1,0 +1,83 @@
+"""Whether the parts of a Mosaic generator that came from a file fit together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from nacre.nets.mosaic import MosaicGenerator
+
+TOLERANCE = 1e-3
+
+
+def check(generator: MosaicGenerator) -> None:
+    """Raise ValueError unless sampling is well defined, whatever the file said."""
+    g = generator
+    if min(g.sizes, default=0) < 1 or g.most < 4 or not (g.trust == -1 or 0 <= g.trust <= 1):
+        raise ValueError("The settings of the mosaic are out of range.")
+    cells, bins = sum(g.sizes), g.components.shape[-1]
+    classes = g.weights.shape[-1]
+    wanted = {
+        "components": (len(g.weights), bins),
+        "weights": (len(g.components), classes),
+        "bins": (cells,),
+        "inside": (classes, cells),
+        "tilt": (classes, cells),
+        "pairs": (len(g.pairs), 2),
+    }
+    wrong = [name for name, shape in wanted.items() if getattr(g, name).shape != shape]
+    if wrong or classes < 1 or not len(g.weights):
+        raise ValueError(f"Tables of the mosaic have shapes that do not agree: {wrong}.")
+    for name in ("components", "weights", "inside", "tilt", "pair_tilt"):
+        table = getattr(g, name)
+        if not np.isfinite(table).all() or ("tilt" not in name and (table < 0).any()):
+            raise ValueError(f"The table '{name}' of the mosaic holds something else.")
+    if not g.weights.sum() > 0:
+        raise ValueError("The mosaic's weights are all zero.")
+    _check_bins(g, bins)
+    _check_pairs(g, classes)
+
+
+def _check_bins(g: MosaicGenerator, bins: int) -> None:
+    """Joined columns own consecutive stretches of bins, all of them used, each with some mass."""
+    done, start = 0, 0
+    for size in g.sizes:
+        own, inside = g.bins[start : start + size], g.inside[:, start : start + size]
+        start += size
+        if (own == -1).all():
+            if np.abs(inside.sum(1) - 1).max() > TOLERANCE:
+                raise ValueError("A column of the mosaic does not add up to one.")
+            continue
+        if own.min() != done or set(own.tolist()) != set(range(done, int(own.max()) + 1)):
+            raise ValueError("The bins of the mosaic are not consecutive.")
+        top = int(own.max()) + 1
+        for row in inside:
+            if np.abs(np.bincount(own - done, row) - 1).max() > TOLERANCE:
+                raise ValueError("A bin of the mosaic does not add up to one.")
+        if top > bins or not (g.components[:, done:top].sum(1) > 0).all():
+            raise ValueError("A component of the mosaic has no probability.")
+        done = top
+    if done != bins:
+        raise ValueError("The mosaic has bins that no column owns.")
+
+
+def _check_pairs(g: MosaicGenerator, classes: int) -> None:
+    joined, widths, start = [], [], 0
+    for size in g.sizes:
+        own = g.bins[start : start + size]
+        joined.append(bool(own[0] >= 0))
+        widths.append(int(own.max() - own.min()) + 1)
+        start += size
+    if g.trust >= 0 and not any(joined):
+        raise ValueError("The mosaic has a teacher but no column that it could look at.")
+    total = 0
+    for left, right in g.pairs.tolist():
+        if not (0 <= left < len(joined) and 0 <= right < len(joined)):
+            raise ValueError("The mosaic's teacher names a column that is not there.")
+        if not (joined[left] and joined[right]):
+            raise ValueError("The mosaic's teacher pairs a loose column.")
+        total += widths[left] * widths[right]
+    if g.pair_tilt.shape != (classes, total):
+        raise ValueError("The mosaic's teacher has coefficients for other pairs.")

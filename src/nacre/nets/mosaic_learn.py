@@ -1,0 +1,212 @@
+"""From noisy counts to a Mosaic generator: bins, targets of the fit, and the taught label."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.cells import Column
+from nacre.nets.mosaic import MosaicGenerator
+from nacre.nets.mosaic_bins import bin_sums, clean, lump_rare, quantile_bins, within
+from nacre.nets.mosaic_draw import chances
+from nacre.nets.mosaic_fit import Targets, block_bounds
+from nacre.nets.mosaic_teacher import Evidence, evidence, teach
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+WORK = 6_000_000  # rows times tables times classes that the teacher looks at in one step
+TEACHER_ROWS = 50_000
+TEACHER_BINS = 48
+
+
+@dataclasses.dataclass(frozen=True)
+class Singles:
+    """Class-wise histograms by column, as released and cleaned, and the noise of one count."""
+
+    columns: tuple[Column, ...]
+    noisy: list[Array]
+    cleaned: list[Array]
+    sizes: Array
+    noise: float
+
+    @staticmethod
+    def of(columns: tuple[Column, ...], values: Array, noise: float) -> Singles:
+        """From the released counts (C, all cells)."""
+        ends = np.cumsum([column.size for column in columns])
+        noisy = np.split(values, ends[:-1], axis=1)
+        return Singles(columns, noisy, *clean(noisy), noise)
+
+    @property
+    def total(self) -> float:
+        """The noisy number of rows."""
+        return float(self.sizes.sum())
+
+    def group(self, column: int, *, most: int, floor: float, rare: float, slots: int) -> Index:
+        """The bin of each cell of a column: quantiles of a number, the common categories."""
+        mass, kind = self.cleaned[column].sum(0), self.columns[column]
+        if kind.number < 0:
+            return lump_rare(mass, floor=rare, slots=slots)
+        if not kind.nullable:
+            return quantile_bins(mass, most=most, floor=floor, slots=slots)
+        # 'Missing' is the last cell, and always a bin of its own.
+        known = np.maximum(mass[:-1], 1e-9)
+        found = quantile_bins(known, most=most, floor=floor, slots=slots - 1)
+        return np.append(found, found.max() + 1)
+
+    def association(self, column: int) -> float:
+        """Mutual information of a column's cells and the class, from the cleaned histograms."""
+        joint = self.cleaned[column] / self.total
+        product = joint.sum(1, keepdims=True) * joint.sum(0, keepdims=True)
+        used = joint > 0
+        return float((joint[used] * np.log(joint[used] / product[used])).sum())
+
+
+@dataclasses.dataclass(frozen=True)
+class Pairs:
+    """Two-way counts of the `joined` columns' bins, by class or over all classes.
+
+    tables[i, j] has shape (classes or 1, bins of i, bins of j), i and j being places in `joined`.
+    """
+
+    joined: tuple[int, ...]
+    groups: list[Index]
+    tables: dict[tuple[int, int], Array]
+    noise: float
+
+    @property
+    def bins(self) -> list[int]:
+        """How many bins each joined column has."""
+        return [int(group.max()) + 1 for group in self.groups]
+
+
+def targets(singles: Singles, pairs: Pairs) -> Targets:
+    """Shares and precisions for `fit_mixtures`."""
+    blocks, total = block_bounds(pairs.bins), singles.total
+    places, classes = blocks[-1][1], len(singles.sizes)
+    sides = len(next(iter(pairs.tables.values())))
+    moments, precision = np.zeros((sides, places, places)), np.zeros((places, places))
+    for (i, j), table in pairs.tables.items():
+        left, right = slice(*blocks[i]), slice(*blocks[j])
+        moments[:, left, right] = table
+        moments[:, right, left] = table.transpose(0, 2, 1)
+        precision[left, right] = precision[right, left] = (total / pairs.noise) ** 2
+    single, single_precision = np.zeros((classes, places)), np.zeros(places)
+    for column, group, block in zip(pairs.joined, pairs.groups, blocks, strict=True):
+        single[:, slice(*block)] = bin_sums(group, singles.noisy[column])
+        single_precision[slice(*block)] = (total / singles.noise) ** 2 / np.bincount(group)
+    return Targets(moments / total, precision, single / total, single_precision, blocks)
+
+
+def untaught(
+    singles: Singles,
+    pairs: Pairs | None,
+    components: NDArray[np.float32],
+    weights: NDArray[np.float32],
+    *,
+    most: int,
+    label: int,
+) -> MosaicGenerator:
+    """The generator without a teacher; columns that are not joined follow from the label."""
+    groups = [np.full(column.size, -1) for column in singles.columns]
+    inside = [within(np.zeros_like(g), t) for g, t in zip(groups, singles.cleaned, strict=True)]
+    done = 0
+    for column, group in zip(pairs.joined, pairs.groups, strict=True) if pairs else ():
+        groups[column] = group + done
+        inside[column] = within(group, singles.cleaned[column])
+        done += int(group.max()) + 1
+    cells = sum(column.size for column in singles.columns)
+    return MosaicGenerator(
+        components=components,
+        weights=weights,
+        bins=np.concatenate(groups).astype(np.int64),
+        inside=np.concatenate(inside, axis=1).astype(np.float32),
+        tilt=np.zeros((len(singles.sizes), cells), np.float32),
+        pairs=np.zeros((0, 2), np.int64),
+        pair_tilt=np.zeros((len(singles.sizes), 0), np.float32),
+        sizes=tuple(column.size for column in singles.columns),
+        most=most,
+        trust=-1.0,
+        label=label,
+    )
+
+
+def taught(
+    generator: MosaicGenerator,
+    singles: Singles,
+    pairs: Pairs,
+    *,
+    trust: float,
+    deviation: float,
+    pair_deviation: float,
+    rng: np.random.Generator,
+) -> MosaicGenerator:
+    """The generator with a label model that meets the noisy counts over its own rows."""
+    classes, columns = len(singles.sizes), len(pairs.joined)
+    enough = WORK // (classes * (columns + 40))
+    n = int(np.clip(singles.total, 2000, np.clip(enough, 4000, TEACHER_ROWS)))
+    generator = dataclasses.replace(generator, trust=trust)
+    cells, _ = generator.rows(n, rng)
+    base, scale = generator.base(cells), n / singles.total
+    shares = singles.sizes / singles.total
+    groups, tables = [], []
+    for column in pairs.joined:
+        group = singles.group(column, most=TEACHER_BINS, floor=0.002, rare=0.002, slots=10**9)
+        variance = (singles.noise * scale) ** 2 * np.bincount(group)
+        noisy = bin_sums(group, singles.noisy[column]) * scale
+        tables.append(evidence(group[cells[:, column]], noisy, variance, shares, deviation))
+        groups.append(group)
+    chosen: list[tuple[int, int]] = []
+    if pair_deviation and len(next(iter(pairs.tables.values()))) == classes:
+        found = _pair_evidence(generator, cells, pairs, scale, shares, pair_deviation)
+        chance, room = chances(base), max(WORK // (n * classes) - columns, 0)
+        chosen = sorted(found, key=lambda pair: -found[pair].surprise(chance))[:room]
+        tables += [found[pair] for pair in chosen]
+    learned = teach(base, tables)
+    tilt = generator.tilt.copy()
+    starts = np.cumsum([0, *generator.sizes])
+    for column, group, table in zip(pairs.joined, groups, learned, strict=False):
+        tilt[:, starts[column] : starts[column + 1]] = table[:, group]
+    nothing = np.zeros((classes, 0), np.float32)
+    return dataclasses.replace(
+        generator,
+        tilt=tilt,
+        pairs=np.array(chosen, np.int64).reshape(-1, 2),
+        pair_tilt=np.concatenate([nothing, *learned[columns:]], axis=1).astype(np.float32),
+    )
+
+
+def _pair_evidence(
+    generator: MosaicGenerator,
+    cells: Index,
+    pairs: Pairs,
+    scale: float,
+    shares: Array,
+    deviation: float,
+) -> dict[tuple[int, int], Evidence]:
+    """Evidence by pair of columns (their places in the table)."""
+    found = {}
+    for (i, j), table in pairs.tables.items():
+        left, right = pairs.joined[i], pairs.joined[j]
+        cell, size = generator.pair_cell(cells, left, right)
+        noisy = table.reshape(len(table), size) * scale
+        variance = (pairs.noise * scale) ** 2
+        found[left, right] = evidence(cell, noisy, variance, shares, deviation)
+    return found
+
+
+def pair_tables(
+    values: Array, starts: Sequence[int], slots: Sequence[int], bins: Sequence[int]
+) -> dict[tuple[int, int], Array]:
+    """Released counts (classes or 1, all pairs of slots) cut into tables without empty slots."""
+    found, number = {}, 0
+    for i in range(len(slots)):
+        for j in range(i + 1, len(slots)):
+            table = values[:, starts[number] : starts[number + 1]]
+            shaped = table.reshape(len(values), slots[i], slots[j])
+            found[i, j] = shaped[:, : bins[i], : bins[j]]
+            number += 1
+    return found

@@ -1,0 +1,91 @@
+"""A label model learned from released counts alone: post-processing, so it costs no budget.
+
+log P(c | x) = base_c(x) + sum_k u_k[c, cell of x_k] + sum_jk v_jk[c, bins of x_j and x_k], up to a
+constant: the smallest tilt of the mixture's own posterior whose class-wise counts over sampled
+rows meet the noisy ones, with a ridge that knows the noise.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+Array = NDArray[np.float64]
+
+
+@dataclasses.dataclass(frozen=True)
+class Evidence:
+    """One table of counts: each sampled row's cell in it, the counts to meet, and the ridge."""
+
+    cell: NDArray[np.int64]
+    target: Array
+    ridge: Array
+    variance: Array
+
+    def surprise(self, chances: Array) -> float:
+        """How far the rows' class chances (n, C) are from the counts, in noise deviations."""
+        size = self.target.shape[1]
+        found = np.stack([np.bincount(self.cell, column, size) for column in chances.T])
+        return float(((found - self.target) ** 2 / self.variance).mean())
+
+
+def evidence(
+    cell: NDArray[np.int64], noisy: Array, variance: Array | float, shares: Array, deviation: float
+) -> Evidence:
+    """Class-wise counts (C, cells), scaled to as many rows as were sampled, as evidence.
+
+    A cell's mass is the sampled one, not the noisy one, so that an error in x is not blamed on
+    the label: the class rates, shrunk to the class `shares` by three noise deviations' worth of
+    rows, are applied to the difference.  A coefficient has prior `deviation`; on m rows of class
+    rate p its information is m p (1 - p), and noise of variance s lets the Bayes ridge grow to
+    (1 + s / information) / deviation^2.
+    """
+    classes, size = noisy.shape
+    mass = np.bincount(cell, minlength=size).astype(np.float64)
+    prior = 3 * np.sqrt(classes * variance) * np.ones(size)
+    rate = np.maximum(noisy, 0.0) + shares[:, None] * prior
+    rate /= rate.sum(0)
+    target = noisy + rate * (mass - noisy.sum(0))
+    spread = variance * ((1 - rate) ** 2 + (classes - 1) * rate**2)
+    information = np.maximum(mass, 5.0) * np.maximum(rate * (1 - rate), 0.02)
+    return Evidence(cell, target, (1 + spread / information) / deviation**2, spread)
+
+
+def teach(base: Array, tables: Sequence[Evidence], *, iterations: int = 60) -> list[Array]:
+    """The coefficients (C, cells) of each table; `base` (n, C) holds log chances to start from."""
+    classes = base.shape[1]
+    sizes = [table.target.shape[1] for table in tables]
+    ends = np.cumsum(sizes)
+    spans = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
+    target = np.concatenate([table.target for table in tables], axis=1)
+    ridge = np.concatenate([table.ridge for table in tables], axis=1)
+    mass = np.concatenate(
+        [np.bincount(table.cell, minlength=size) for table, size in zip(tables, sizes, strict=True)]
+    )
+
+    def objective(flat: Array) -> tuple[float, Array]:
+        theta = flat.reshape(classes, -1)
+        logits = base.T.copy()
+        for table, span in zip(tables, spans, strict=True):
+            logits += theta[:, span][:, table.cell]
+        top = logits.max(0)
+        chance = np.exp(logits - top)
+        total = chance.sum(0)
+        chance /= total
+        gradient = np.empty_like(theta)
+        for table, span, size in zip(tables, spans, sizes, strict=True):
+            for c in range(1, classes):
+                gradient[c, span] = np.bincount(table.cell, chance[c], size)
+        gradient[0] = mass - gradient[1:].sum(0)  # chances add up to one
+        value = (np.log(total) + top).sum() - (theta * target).sum()
+        value += 0.5 * (ridge * theta**2).sum()
+        return float(value), (gradient - target + ridge * theta).ravel()
+
+    start = np.zeros(classes * int(ends[-1]))
+    options = {"maxiter": iterations}
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options).x
+    return [found.reshape(classes, -1)[:, span] for span in spans]
