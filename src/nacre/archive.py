@@ -38,6 +38,7 @@ def write(path: Path, document: Mapping[str, Any], arrays: Mapping[str, NDArray[
                     archive.writestr(zipfile.ZipInfo(name, DATES), data)
             file.flush()
             os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())  # mkstemp's own mode would hide it from others
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
@@ -74,6 +75,13 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
             f"{path} is not a nacre model, or it is damaged ({type(error).__name__})."
         ) from None
     return document, arrays
+
+
+def _umask() -> int:
+    """The process's file mode mask, which can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def _to_bytes(array: NDArray[Any]) -> bytes:

@@ -7,6 +7,7 @@ float32 or int32 holds exactly, so the order of operations cannot matter.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -129,9 +130,11 @@ def sine_cosine(phase: jax.Array) -> tuple[jax.Array, jax.Array]:
     return sine, cosine
 
 
+@functools.cache
 def pair_norm() -> float:
     """The largest norm of a (sine, cosine) pair over all 2^16 phases: found by trying each."""
-    sine, cosine = (np.asarray(v, np.int64) for v in sine_cosine(jnp.arange(1 << TURN_BITS)))
+    phases = np.arange(1 << TURN_BITS, dtype=np.int32)
+    sine, cosine = (np.asarray(v, np.int64) for v in jax.jit(sine_cosine)(phases))
     return math.sqrt(int((sine**2 + cosine**2).max()))
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nacre.nets import GENERATORS
 from nacre.nets.generator import AbstractGenerator
 from nacre.schema import Encoded, Schema, as_types
 from nacre.vault.guarantee import Guarantee
@@ -132,6 +131,7 @@ class Model:
 def load(path: str | Path) -> Model:
     """Read a model that `save` wrote.  A stranger's file is safe to open: nothing in it runs."""
     from nacre.archive import ArchiveError, read
+    from nacre.nets import GENERATORS
 
     document, arrays = read(Path(path))
     try:

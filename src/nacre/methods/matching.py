@@ -92,7 +92,7 @@ def transforms(
         if column < numbers:
             ticks = layout.numbers[column].ticks
             flat = cells[column].transform(values.reshape(-1), ticks)
-            found.append(flat.reshape(*values.shape[:2], -1))
+            found.append(flat.reshape(*values.shape[:2], cells[column].size))
         else:
             found.append(np.exp(1j * values))
     renumbered = np.full(numbers + len(layout.codes) + 1, -1, np.int64)

@@ -99,14 +99,12 @@ class MERF:
 
     def learn(self, vault: Vault, *, key: Any) -> MixtureGenerator:
         """Release the embedding once, then fit the mixture to it."""
-        import jax
-
         from nacre.nets.mixture_fit import fit_mixture
 
-        public, start = jax.random.split(key)
+        rng = public_rng(key)
         layout, label = vault.layout, label_place(vault.schema)
         *first, question = self.questions(vault.schema, vault.adjacency)
-        fourier = self._fourier(vault, first, public)
+        fourier = self._fourier(vault, first, rng)
         features = _features(layout, label, fourier)
         sums = vault.sum(features, question.bound, share=question.share, name=question.name)
         cells = layout_cells(layout)
@@ -119,11 +117,11 @@ class MERF:
             components=self.components,
             steps=self.steps,
             rate=self.rate,
-            key=start,
+            rng=rng,
             on_progress=lambda done: vault.report("fitting the generator", done),
         )
 
-    def _fourier(self, vault: Vault, first: list[Question], key: Any) -> FourierFeatures | None:
+    def _fourier(self, vault: Vault, first: list[Question], rng: Any) -> FourierFeatures | None:
         from nacre.embed.fourier import FourierFeatures, draw_frequencies
 
         if not vault.layout.numbers:
@@ -136,7 +134,7 @@ class MERF:
             orders=((1, 1 - self.pairs), (2, self.pairs)),
             scales=ask_scales(vault, first, self.low, self.high),
             focus=target_column(vault.schema),
-            rng=public_rng(key),
+            rng=rng,
         )
         return FourierFeatures(drawn)
 

@@ -99,12 +99,10 @@ class PEARL:
 
     def learn(self, vault: Vault, *, key: Any) -> MixtureGenerator:
         """Release the characteristic function once, then fit the mixture to it."""
-        import jax
-
         from nacre.embed.fourier import FourierFeatures, draw_frequencies
         from nacre.nets.mixture_fit import fit_mixture, free_columns
 
-        public, start = jax.random.split(key)
+        rng = public_rng(key)
         label = label_place(vault.schema)
         columns = free_columns(vault.layout, label)
         if not columns:
@@ -118,7 +116,7 @@ class PEARL:
             orders=((1, 1 - self.pairs), (2, self.pairs)),
             scales=ask_scales(vault, first, self.low, self.high),
             focus=target_column(vault.schema),
-            rng=public_rng(public),
+            rng=rng,
         )
         features = FourierFeatures(drawn)
         sums = vault.sum(features, question.bound, share=question.share, name=question.name)
@@ -132,7 +130,7 @@ class PEARL:
             steps=self.steps,
             rate=self.rate,
             adversary=self._adversary(len(columns)),
-            key=start,
+            rng=rng,
             on_progress=lambda done: vault.report("fitting the generator", done),
         )
 
@@ -147,7 +145,7 @@ class PEARL:
             start=jnp.zeros(columns),
             rate=self.critic_rate,
             every=self.critic_every,
-            box=math.log(2.0),
+            box=math.log(1.5),  # further out it chases noise
         )
 
     def _loss(

@@ -1,4 +1,7 @@
-"""What every trained generator can do: draw encoded rows, and be saved without pickle."""
+"""What every trained generator can do: draw encoded rows, and be saved without pickle.
+
+Generators are plain arrays, so that sampling and showing a model need no JAX.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,13 @@ import abc
 from collections.abc import Mapping
 from typing import Any, Self
 
-import equinox as eqx
 import numpy as np
 from numpy.typing import NDArray
 
 from nacre.schema import Encoded, Layout
 
 
-class AbstractGenerator(eqx.Module):
+class AbstractGenerator(abc.ABC):
     """A source of synthetic rows; everything in it is post-processing of noisy answers."""
 
     @abc.abstractmethod

@@ -51,32 +51,42 @@ def minimize(
     play = adversary or Adversary(start=None, rate=0.0, every=1, box=0.0)
     ascent = optax.adam(play.rate)
 
-    def ascend(dynamic: Any, critic: Any, state: Any, step: jax.Array) -> tuple[Any, Any]:
-        gradient = jax.grad(lambda c: -loss(eqx.combine(dynamic, static), c, step))(critic)
-        updates, state = ascent.update(gradient, state)
-        return jnp.clip(critic + updates, -play.box, play.box), state
+    def value(players: tuple[Any, Any], step: jax.Array) -> jax.Array:
+        return loss(eqx.combine(players[0], static), players[1], step)
 
     def one(carry: Any, step: jax.Array) -> tuple[Any, None]:
         dynamic, state, critic, critic_state = carry
-        gradient = jax.grad(lambda d: loss(eqx.combine(d, static), critic, step))(dynamic)
-        updates, state = descent.update(gradient, state, dynamic)
-        dynamic = optax.apply_updates(dynamic, updates)
+        down, up = jax.grad(value)((dynamic, critic), step)
+        updates, state = descent.update(down, state, dynamic)
         if adversary is not None:
-            critic, critic_state = jax.lax.cond(
-                step % play.every == 0,
-                lambda: ascend(dynamic, critic, critic_state, step),
-                lambda: (critic, critic_state),
+            # Both players share one gradient; on most steps the critic's is thrown away.
+            change, moved = ascent.update(jax.tree.map(jnp.negative, up), critic_state)
+            now = step % play.every == 0
+            critic, critic_state = jax.tree.map(
+                lambda new, old: jnp.where(now, new, old),
+                (jnp.clip(critic + change, -play.box, play.box), moved),
+                (critic, critic_state),
             )
-        return (dynamic, state, critic, critic_state), None
-
-    @jax.jit
-    def chunk(carry: Any, numbers: jax.Array) -> Any:
-        return jax.lax.scan(one, carry, numbers)[0]
+        return (optax.apply_updates(dynamic, updates), state, critic, critic_state), None
 
     critic = play.start
-    carry = (dynamic, descent.init(dynamic), critic, None if critic is None else ascent.init(critic))
+    first = jax.jit(lambda: (descent.init(dynamic), None if critic is None else ascent.init(critic)))()
+    carry = (dynamic, first[0], critic, first[1])
+    # The data that the loss refers to become arguments: as constants they would be compiled in.
+    program, tree = jax.make_jaxpr(one)(carry, jnp.int32(0)), jax.tree.structure(carry)
+
+    @jax.jit
+    def chunk(constants: Any, carry: Any, numbers: jax.Array) -> Any:
+        def step(carry: Any, number: jax.Array) -> tuple[Any, None]:
+            leaves = jax.tree.leaves((carry, number))
+            found = jax.core.eval_jaxpr(program.jaxpr, constants, *leaves)
+            return jax.tree.unflatten(tree, found), None
+
+        return jax.lax.scan(step, carry, numbers)[0]
+
     for start in range(0, steps, report_every):
-        carry = chunk(carry, jnp.arange(start, min(steps, start + report_every)))
+        numbers = jnp.arange(start, min(steps, start + report_every), dtype=jnp.int32)
+        carry = chunk(program.consts, carry, numbers)
         jax.block_until_ready(carry[0])
         on_progress(min(1.0, (start + report_every) / steps))
     found: Model = eqx.combine(carry[0], static)

@@ -1,18 +1,11 @@
-"""A mixture of product distributions: exact expectations while fitting, exact sampling after.
-
-Each of R components has for each column a distribution over that column's cells, all independent
-given the component; labels and components have joint weights.  The expectation of a product of
-functions of single columns is a sum over components of products, so fitting needs no sampling.
-"""
+"""A mixture of product distributions as a generator: exact sampling, also given some values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import dataclasses
+from collections.abc import Mapping
 from typing import Any, Self
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,66 +14,22 @@ from nacre.nets.generator import AbstractGenerator
 from nacre.schema import Encoded, Layout
 
 
-class MixtureLogits(eqx.Module):
-    """The parameters while they are fitted.
-
-    p(label, x) = sum_r w[label, r] prod_c p_c[r, x_c] over the component columns, times
-    prod_c q_c[label, x_c] over the columns `by_label`: for a column of which only its marginals
-    given the label are known, that is the solution of largest entropy.
-    """
-
-    joint: jax.Array
-    base: list[jax.Array]
-    tilt: list[jax.Array]
-    given_label: list[jax.Array]
-
-    def __init__(
-        self,
-        sizes: Sequence[int],
-        by_label: Sequence[int],
-        *,
-        labels: int,
-        components: int,
-        spread: float = 0.5,
-        key: Any,
-    ):
-        keys = jax.random.split(key, len(sizes) + 1)
-        self.joint = 0.1 * jax.random.normal(keys[-1], (labels, components))
-        self.base = [jnp.zeros(size) for size in sizes]
-        self.tilt = [
-            spread * jax.random.normal(k, (components, size))
-            for k, size in zip(keys[:-1], sizes, strict=True)
-        ]
-        self.given_label = [jnp.zeros((labels, size)) for size in by_label]
-
-    def weights(self) -> jax.Array:
-        """Joint probabilities of label and component, (labels, R)."""
-        return jax.nn.softmax(self.joint.reshape(-1)).reshape(self.joint.shape)
-
-    def columns(self) -> list[jax.Array]:
-        """Cell probabilities of each component column, (R, cells)."""
-        return [
-            jax.nn.softmax(base + tilt, axis=-1)
-            for base, tilt in zip(self.base, self.tilt, strict=True)
-        ]
-
-    def label_columns(self) -> list[jax.Array]:
-        """Cell probabilities of each column given the label, (labels, cells)."""
-        return [jax.nn.softmax(logits, axis=-1) for logits in self.given_label]
-
-    def complexity(self) -> jax.Array:
-        """How far the components are from what they share, squared."""
-        return sum((jnp.sum(tilt**2) for tilt in self.tilt), start=jnp.zeros(()))
-
-
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class MixtureGenerator(AbstractGenerator):
-    """A fitted mixture.  `label` is the place of the label among the codes, or -1 for none."""
+    """A fitted mixture of R components.
+
+    weights  joint probabilities of label and component, (labels, R)
+    numbers  for each number, cell probabilities given the component, (R, cells)
+    codes    likewise for each code but the label
+    cells    what the cells of each number are
+    label    the place of the label among the codes, or -1 for none
+    """
 
     weights: NDArray[np.float64]
     numbers: list[NDArray[np.float64]]
     codes: list[NDArray[np.float64]]
     cells: list[Cells]
-    label: int = eqx.field(static=True)
+    label: int
 
     def sample(
         self, n: int, layout: Layout, rng: np.random.Generator, fixed: Mapping[int, int]

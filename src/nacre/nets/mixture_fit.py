@@ -10,8 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from nacre.cells import Cells
+from nacre.nets.logits import MixtureLogits
 from nacre.nets.minimize import Adversary, minimize
-from nacre.nets.mixture import MixtureGenerator, MixtureLogits
+from nacre.nets.mixture import MixtureGenerator
 from nacre.schema import Layout
 
 Loss = Callable[[MixtureLogits, Any, jax.Array], jax.Array]
@@ -35,7 +36,7 @@ def fit_mixture(
     steps: int,
     rate: float,
     adversary: Adversary | None = None,
-    key: Any,
+    rng: np.random.Generator,
     on_progress: Callable[[float], None],
 ) -> MixtureGenerator:
     """Minimize `loss(logits, critic, step)` and make a generator of the result.
@@ -51,14 +52,14 @@ def fit_mixture(
         code_sizes if codes_by_label else [],
         labels=layout.codes[label].size if label >= 0 else 1,
         components=components,
-        key=key,
+        rng=rng,
     )
     fitted = minimize(
         logits, loss, steps=steps, rate=rate, adversary=adversary, on_progress=on_progress
     )
-    weights = np.asarray(fitted.weights(), np.float64)
-    tables = [np.asarray(table, np.float64) for table in fitted.columns()]
-    given = [np.asarray(table, np.float64) for table in fitted.label_columns()]
+    weights, tables, given = jax.tree.map(
+        lambda table: np.asarray(table, np.float64), _probabilities(fitted)
+    )
     if given:
         weights, tables = _spread_over_labels(weights, tables, given)
     return MixtureGenerator(
@@ -68,6 +69,11 @@ def fit_mixture(
         cells=list(cells),
         label=label,
     )
+
+
+@jax.jit
+def _probabilities(logits: MixtureLogits) -> tuple[Any, list[Any], list[Any]]:
+    return logits.weights(), logits.columns(), logits.label_columns()
 
 
 def _spread_over_labels(weights: Any, tables: list[Any], given: list[Any]) -> tuple[Any, list[Any]]:

@@ -64,7 +64,7 @@ class Release:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return dataclasses.asdict(self)
+        return {**dataclasses.asdict(self), "adjacency": self.adjacency.value}
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Release:

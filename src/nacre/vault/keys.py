@@ -34,20 +34,23 @@ def stable_keys(
 
 def _calibrated(epsilon: float, delta: float, adjacency: Adjacency) -> Any:
     """The least noise and then the lowest threshold that OpenDP's privacy map accepts."""
-    import opendp.prelude as dp
+    from opendp.domains import atom_domain, map_domain
+    from opendp.measurements import make_laplace_threshold
+    from opendp.metrics import absolute_distance, l01inf_distance
+    from opendp.mod import binary_search, enable_features
 
-    dp.enable_features("contrib")
-    domain = dp.map_domain(dp.atom_domain(T="String"), dp.atom_domain(T="i64"))
-    metric = dp.l01inf_distance(dp.absolute_distance(T="i64"))
+    enable_features("contrib")
+    domain = map_domain(atom_domain(T="String"), atom_domain(T="i64"))
+    metric = l01inf_distance(absolute_distance(T="i64"))
     changed = 1 if adjacency is Adjacency.ADD_REMOVE else 2
     distance = (changed, changed, 1)  # how many counts change, by how much in all, at most each
 
     def make(scale: float, threshold: int) -> Any:
-        return dp.m.make_laplace_threshold(domain, metric, scale=scale, threshold=threshold)
+        return make_laplace_threshold(domain, metric, scale=scale, threshold=threshold)
 
     # A hair of slack: the map rounds up in the last digit.
     scale = changed / (epsilon * (1 - 1e-9))
-    threshold = dp.binary_search(
+    threshold = binary_search(
         lambda t: make(scale, t).map(distance)[1] <= delta, bounds=(1, (1 << 31) - 1)
     )
     measurement = make(scale, threshold)

@@ -53,8 +53,11 @@ def system_key() -> Any:
 
 
 def _measurement(scale: float) -> Any:
-    import opendp.prelude as dp
+    # Not `opendp.prelude`, which would import scikit-learn.
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measurements import make_gaussian
+    from opendp.metrics import l2_distance
+    from opendp.mod import enable_features
 
-    dp.enable_features("contrib")
-    domain = dp.vector_domain(dp.atom_domain(T="i64"))
-    return dp.m.make_gaussian(domain, dp.l2_distance(T=float), scale=scale)
+    enable_features("contrib")
+    return make_gaussian(vector_domain(atom_domain(T="i64")), l2_distance(T="f64"), scale=scale)

@@ -52,7 +52,7 @@ class ExactSum:
         outputs = list(self.features.shape) if self.sparse else [self.features.shape]
         self._check_outputs(outputs)
         self.integer = bool(jnp.issubdtype(outputs[-1].dtype, jnp.integer))
-        self.exact = is_exact(self.features.jaxpr.jaxpr)
+        self.exact = is_exact(self.features.jaxpr)
         # One unit of the integer sums, in the units of the features, by segment.
         self.units = [
             1.0 if self.integer else 2.0 ** math.ceil(math.log2(s.norm)) * 2.0**-FLOAT_BITS
@@ -87,17 +87,24 @@ class ExactSum:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Sums of shape (classes, size) in `units`, and the number of good rows in each class."""
         with jax.enable_x64(True):
-            step = jax.jit(functools.partial(self._block, classes), donate_argnums=(0, 1))
+            step = jax.jit(functools.partial(self._block, classes), donate_argnums=(1, 2))
+            constants = self.features.constants
             sums = jnp.zeros((classes, self.bound.size), jnp.int64)
             counts = jnp.zeros(classes, jnp.int64)
             for block in stream:
-                sums, counts = step(sums, counts, block.rows, block.valid)
+                sums, counts = step(constants, sums, counts, block.rows, block.valid)
             return np.array(sums), np.array(counts)
 
     def _block(
-        self, classes: int, sums: jax.Array, counts: jax.Array, rows: Row, valid: jax.Array
+        self,
+        classes: int,
+        constants: Any,
+        sums: jax.Array,
+        counts: jax.Array,
+        rows: Row,
+        valid: jax.Array,
     ) -> tuple[jax.Array, jax.Array]:
-        one_row = self._sparse_row if self.sparse else self._dense_row
+        one_row = functools.partial(self._sparse_row if self.sparse else self._dense_row, constants)
         if self.exact:
             contributions, good = jax.vmap(one_row)(rows)
         else:
@@ -115,7 +122,7 @@ class ExactSum:
             for c in range(classes):
                 mine = good & (label == c)
                 part = jnp.where(mine[:, None], contributions, 0)
-                sums = sums.at[c].add(jnp.sum(part, axis=0, dtype=jnp.int64))
+                sums = sums.at[c].add(jnp.sum(part, axis=0, dtype=self._wide).astype(jnp.int64))
         else:
             # Integers below 2^53: the float64 product is exact in any order.
             owner = (label == jnp.arange(classes)[:, None]) & good
@@ -123,8 +130,14 @@ class ExactSum:
             sums += part.astype(jnp.int64)
         return sums, counts
 
-    def _dense_row(self, row: Row) -> tuple[jax.Array, jax.Array]:
-        values = self.features(row)
+    @property
+    def _wide(self) -> Any:
+        """32 bits where no block's sum can exceed them, by the public bounds."""
+        largest = math.isqrt(max(self.limits, default=0)) + 1
+        return jnp.int32 if largest * BLOCK < 2**31 else jnp.int64
+
+    def _dense_row(self, constants: Any, row: Row) -> tuple[jax.Array, jax.Array]:
+        values = self.features(row, constants=constants)
         good = jnp.all(jnp.isfinite(values))
         parts = []
         for place, segment in enumerate(self.bound.segments):
@@ -134,8 +147,10 @@ class ExactSum:
             parts.append(self._clip(part, square, self.limits[place]))
         return jnp.concatenate(parts) if parts else jnp.zeros(0, jnp.int32), good
 
-    def _sparse_row(self, row: Row) -> tuple[tuple[jax.Array, jax.Array], jax.Array]:
-        indices, values = self.features(row)
+    def _sparse_row(
+        self, constants: Any, row: Row
+    ) -> tuple[tuple[jax.Array, jax.Array], jax.Array]:
+        indices, values = self.features(row, constants=constants)
         good = jnp.all(jnp.isfinite(values))
         good &= jnp.all(indices[1:] > indices[:-1])
         good &= jnp.all((indices >= 0) & (indices < self.bound.size))

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-from jax.extend.core import jaxpr_as_fun
 
 from nacre.exact import subjaxprs
 
@@ -38,12 +37,18 @@ class Traced:
     """A checked program: calling it runs the jaxpr, never the Python function again."""
 
     def __init__(self, jaxpr: Any, shape: Any):
-        self.jaxpr, self.shape = jaxpr, shape
-        self._run, self._tree = jaxpr_as_fun(jaxpr), jax.tree.structure(shape)
+        self.jaxpr, self.shape, self.constants = jaxpr.jaxpr, shape, tuple(jaxpr.consts)
+        self._tree = jax.tree.structure(shape)
 
-    def __call__(self, *arguments: Any) -> Any:
-        """The outputs, in the structure that the function returned."""
-        return jax.tree.unflatten(self._tree, self._run(*jax.tree.leaves(arguments)))
+    def __call__(self, *arguments: Any, constants: Any = None) -> Any:
+        """The outputs, in the structure that the function returned.
+
+        `constants` may be the program's own as arguments of a compiled function: the compiler
+        then need not know their values, and is much faster.
+        """
+        constants = self.constants if constants is None else constants
+        found = jax.core.eval_jaxpr(self.jaxpr, constants, *jax.tree.leaves(arguments))
+        return jax.tree.unflatten(self._tree, found)
 
 
 def trace(function: Callable[..., Any], *shapes: Any) -> Traced:

@@ -32,6 +32,7 @@ GAUSSIAN = "Gaussian DP of the clipped integer sum (Balle and Wang 2018; Dong et
 SUBSAMPLED = "Poisson-subsampled Gaussian, privacy-loss distribution (Koskela et al. 2020)"
 THRESHOLD = "Laplace noise with a threshold (Rogers 2023; OpenDP make_laplace_threshold)"
 MEMORY_LIMIT = 8 << 30
+LARGEST_RELEASE = 4_000_000  # exact noise takes some 40 microseconds a number
 
 
 class Charge(Protocol):
@@ -398,6 +399,13 @@ def plan_sum(
     """The release that `Vault.sum` would make; reads nothing but public numbers."""
     if not 0 < share <= 1 + 1e-9:
         raise ValueError(f"share must lie in (0, 1], got {share}.")
+    size = classes * (bound.size + (1 if bound.count else 0))
+    if size > LARGEST_RELEASE:
+        raise ValueError(
+            f"'{name}' would release {size:,} numbers; at most {LARGEST_RELEASE:,} are allowed. "
+            "Merge values of the columns with the longest lists, choose a label with fewer values, "
+            "or lower the method's settings."
+        )
     # One part in 10^9 more than needed, for the rounding of norms to floats.
     sensitivity = bound.sensitivity(adjacency) * (1 + 1e-9)
     return Release(
@@ -405,7 +413,7 @@ def plan_sum(
         mechanism="gaussian",
         theorem=GAUSSIAN,
         adjacency=adjacency,
-        size=classes * (bound.size + (1 if bound.count else 0)),
+        size=size,
         sensitivity=sensitivity,
         noise=sensitivity / (mu * math.sqrt(share)),
     )
