@@ -70,9 +70,14 @@ class Loop:
                 raise RefusedFunction("per_row must return floating-point arrays.")
             stages.append(dataclasses.replace(stage, per_row=traced))
             earlier = (*earlier, traced.shape)
+        before = jax.eval_shape(lambda: state)
         after = jax.eval_shape(self.update, state, earlier, key)
-        if jax.tree.structure(after) != jax.tree.structure(state):
-            raise ValueError("update(state, sums, key) must return a state like the one it got.")
+        shapes = [jax.tree.map(lambda v: (v.shape, v.dtype), tree) for tree in (before, after)]
+        if shapes[0] != shapes[1]:
+            raise ValueError(
+                "update(state, sums, key) must return a state of the same structure, shapes and "
+                "types as the one it got."
+            )
         return dataclasses.replace(self, stages=tuple(stages))
 
     def run(self, state: Any, rows: Row, valid: Any, secret: Any, public: Any, steps: Any) -> Any:

@@ -122,7 +122,8 @@ class ExactSum:
             for c in range(classes):
                 mine = good & (label == c)
                 part = jnp.where(mine[:, None], contributions, 0)
-                sums = sums.at[c].add(jnp.sum(part, axis=0, dtype=self._wide).astype(jnp.int64))
+                part_sum = jnp.sum(part, axis=0, dtype=self._wide(len(valid)))
+                sums = sums.at[c].add(part_sum.astype(jnp.int64))
         else:
             # Integers below 2^53: the float64 product is exact in any order.
             owner = (label == jnp.arange(classes)[:, None]) & good
@@ -130,11 +131,10 @@ class ExactSum:
             sums += part.astype(jnp.int64)
         return sums, counts
 
-    @property
-    def _wide(self) -> Any:
-        """32 bits where no block's sum can exceed them, by the public bounds."""
+    def _wide(self, rows: int) -> Any:
+        """32 bits where no sum of that many rows can exceed them, by the public bounds."""
         largest = math.isqrt(max(self.limits, default=0)) + 1
-        return jnp.int32 if largest * BLOCK < 2**31 else jnp.int64
+        return jnp.int32 if largest * rows < 2**31 else jnp.int64
 
     def _dense_row(self, constants: Any, row: Row) -> tuple[jax.Array, jax.Array]:
         values = self.features(row, constants=constants)

@@ -188,7 +188,8 @@ class Vault:
 
         Releases:     every noisy sum of every stage and step (`Loop` in steps.py).
         Adjacency:    add-remove; under replace-one by the generic conversion
-                      (e, d) -> (2e, (1 + exp(e)) d).
+                      (e, d) -> (2e, (1 + exp(e)) d).  There it should be the last release:
+                      an earlier one is calibrated as if it had all of delta, and may be refused.
         Sensitivity:  one event per step with noise multiplier 1 / sqrt(sum (clip / noise)^2).
         Guarantee:    privacy-loss distribution of the Poisson-subsampled Gaussian, composed.
         Public:       all arguments; `rows` is a public or bought number of rows, so that neither
