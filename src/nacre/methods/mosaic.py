@@ -70,12 +70,10 @@ class Mosaic:
     """
 
     title: ClassVar[str] = "Mosaic"
-    paper: ClassVar[str] = (
-        "nacre; after McKenna et al. (2021), Private-PGM, and mixtures of products"
-    )
+    paper: ClassVar[str] = "nacre; after McKenna et al. (2021): marginals first, then a model"
     summary: ClassVar[str] = "matches private two-way marginals, class by class"
 
-    first: float = 0.2
+    first: float = 0.3
     cells: int = 512
     bins: int = 16
     values: int = 300_000
@@ -83,7 +81,7 @@ class Mosaic:
     fits: int = 4
     steps: int = 1200
     rate: float = 0.05
-    stop: float = 0.95
+    stop: float = 1.0
     trust: float = 0.5
     teacher: float = 0.3
     teacher_pairs: float = 0.15

@@ -229,9 +229,10 @@ class MosaicGenerator(AbstractGenerator):
         """The inverse of `state`."""
         from nacre.nets.mosaic_check import check
 
+        tables: dict[str, Any] = {name: np.asarray(arrays[name], np.float32) for name in FLOATS}
+        tables |= {name: np.asarray(arrays[name], np.int64) for name in WHOLES}
         generator = cls(
-            **{name: np.asarray(arrays[name], np.float32) for name in FLOATS},
-            **{name: np.asarray(arrays[name], np.int64) for name in WHOLES},
+            **tables,
             sizes=tuple(int(size) for size in config["sizes"]),
             most=int(config["most"]),
             trust=float(config["trust"]),

@@ -45,7 +45,7 @@ def draw_bins(table: Array, component: Index, rng: np.random.Generator) -> Index
 def draw_cells(
     inside: Array, group: Index, bins: Index, label: Index, rng: np.random.Generator
 ) -> Index:
-    """A cell of each row's bin, from P(cell | bin, class) (C, cells); `group` is each cell's bin."""
+    """A cell of each row's bin, from P(cell | bin, class) (C, cells); `group` is a cell's bin."""
     size = int(group.max()) + 1
     order = np.argsort(group, kind="stable")
     first, last = (np.searchsorted(group[order], bins, side=s) for s in ("left", "right"))
@@ -80,9 +80,7 @@ def chances(logits: NDArray[np.float64]) -> NDArray[np.float64]:
     return raised / raised.sum(1, keepdims=True)
 
 
-def draw_labels(
-    chance: NDArray[np.float64], rng: np.random.Generator
-) -> NDNDArray[np.float64][np.int64]:
+def draw_labels(chance: NDArray[np.float64], rng: np.random.Generator) -> Index:
     """A label for each row; systematic along the score, so that like rows share classes fairly."""
     label = chance.argmax(1)
     rows, left = np.arange(len(chance)), np.ones(len(chance))

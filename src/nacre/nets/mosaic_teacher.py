@@ -34,7 +34,11 @@ class Evidence:
 
 
 def evidence(
-    cell: NDArray[np.int64], noisy: Array, variance: Array | float, shares: Array, deviation: float
+    cell: NDArray[np.int64],
+    noisy: Array,
+    variance: NDArray[np.floating] | float,
+    shares: Array,
+    deviation: float,
 ) -> Evidence:
     """Class-wise counts (C, cells), scaled to as many rows as were sampled, as evidence.
 
