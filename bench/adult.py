@@ -1,4 +1,4 @@
-"""PEARL and DP-MERF on Adult at (1, 1e-5), in the papers' protocol and on the official split."""
+"""Each method on Adult at (1, 1e-5), in the papers' protocol and on the official split."""
 
 import argparse
 import json
@@ -16,7 +16,7 @@ from nacre.model import versions
 
 # The papers' own numbers (PEARL Table 2; DP-MERF Table 2) and the bar set for this project.
 PAPER = {"pearl": (0.721, 0.618), "merf": (0.650, 0.564)}
-WANTED = {"pearl": (0.74, 0.63, 0.86), "merf": (0.70, 0.58, 0.82)}
+WANTED = {"pearl": (0.74, 0.63, 0.86), "merf": (0.70, 0.58, 0.82), "mosaic": (0.74, 0.63, 0.905)}
 
 
 def papers(method: str, seed: int) -> dict[str, float]:
@@ -55,14 +55,14 @@ def official(method: str, seed: int, epsilon: float = 1.0) -> dict[str, float]:
     }
     names = ["tv1", "tv2", "tv3"]
     evaluation = evaluate(split.train, synthetic, split.schema, test=split.test, metrics=names)
-    found.update({s.metric: s.value for s in evaluation.records if s.metric in names})
+    found.update({name: evaluation.score(name).value for name in names})
     return found
 
 
 def main(arguments: list[str]) -> None:
     """Print the tables and keep them as JSON."""
     parser = argparse.ArgumentParser(prog="python -m bench adult")
-    parser.add_argument("--methods", default="pearl,merf")
+    parser.add_argument("--methods", default="mosaic,pearl,merf")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--epsilon", type=float, default=1.0, help="of the official split")
     parser.add_argument("--only", choices=["papers", "official"])
@@ -88,6 +88,8 @@ def main(arguments: list[str]) -> None:
         print(f"{title}: {said}")
         if title.endswith("papers") and method in PAPER:
             print(f"  paper {PAPER[method]}, wanted {WANTED[method][:2]}")
+        elif title.endswith("papers"):
+            print(f"  wanted {WANTED[method][:2]} (PEARL's bar)")
         elif method in WANTED:
             print(f"  wanted boosting {WANTED[method][2]}")
     if options.json:
