@@ -1,6 +1,7 @@
 """Speed as ratios against references measured in the same run, and memory against the row count."""
 
 import argparse
+import itertools
 import resource
 import subprocess
 import sys
@@ -31,7 +32,7 @@ def paper_step_in_numpy(width: int) -> Callable[[], None]:
     """PEARL's own step, plainly: a 4d-2d network on a batch, its characteristic function, back."""
     rng = np.random.default_rng(0)
     sizes = [12, 4 * width, 2 * width, width]
-    layers = [rng.normal(size=s, scale=0.1).astype(np.float32) for s in zip(sizes, sizes[1:])]
+    layers = [rng.normal(size=s, scale=0.1).astype(np.float32) for s in itertools.pairwise(sizes)]
     frequencies = rng.normal(size=(width, FEATURES)).astype(np.float32)
     real, imaginary = rng.normal(size=(2, FEATURES)).astype(np.float32)
 
@@ -54,7 +55,6 @@ def paper_step_in_numpy(width: int) -> Callable[[], None]:
 def our_step() -> tuple[Callable[[], None], Callable[[], None], int]:
     """Our step on the same number of frequencies, and a NumPy rendering of exactly that step."""
     import jax
-    import jax.numpy as jnp
     import optax
 
     from nacre.cells import layout_cells
@@ -97,7 +97,9 @@ def our_step() -> tuple[Callable[[], None], Callable[[], None], int]:
 
     carry = several(model, optimizer.init(model))
     jax.block_until_ready(carry)
-    width = int(sum(1 if c < len(layout.numbers) else s for c, s in zip(columns, sizes)))
+    width = int(
+        sum(1 if c < len(layout.numbers) else s for c, s in zip(columns, sizes, strict=True))
+    )
     return (
         lambda: jax.block_until_ready(several(*carry)),
         closed_form_in_numpy(support, found, [np.asarray(p) for p in model.columns()]),
@@ -203,7 +205,9 @@ def main(arguments: list[str]) -> None:
     print(f"  the paper's step in NumPy (batch 1,100) {paper * 1e3:8.2f} ms  {paper / ours:.1f} x")
     seconds, base = ask(options.rows, FEATURES), reference(options.rows, width)
     print(f"vault.sum over {options.rows:,} rows, {FEATURES:,} frequencies")
-    print(f"  ours {seconds:.1f} s; product, sine and cosine alone {base:.1f} s: {seconds / base:.2f} x")
+    print(
+        f"  ours {seconds:.1f} s; product, sine, cosine alone {base:.1f} s: {seconds / base:.2f} x"
+    )
     print("Peak memory of vault.sum, 100 frequencies, by rows streamed")
     for rows in (10**5, 10**6, 10**7):
         command = [sys.executable, "-m", "bench", "speed", "--memory", str(rows)]

@@ -38,7 +38,8 @@ def write(path: Path, document: Mapping[str, Any], arrays: Mapping[str, NDArray[
                     archive.writestr(zipfile.ZipInfo(name, DATES), data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())  # mkstemp's own mode would hide it from others
+        # mkstemp's own mode would hide the file from others.
+        Path(temporary).chmod(0o666 & ~_umask())
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

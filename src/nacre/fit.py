@@ -15,8 +15,9 @@ from nacre.schema import Schema, SchemaError
 from nacre.vault.accountant import Release, gaussian_epsilon
 from nacre.vault.bound import Adjacency
 from nacre.vault.ledger import Ledger
+from nacre.vault.planning import check_budget
 from nacre.vault.source import Source, open_source
-from nacre.vault.vault import Vault, check_budget
+from nacre.vault.vault import Vault
 
 KEEP: Any = object()  # "as the schema says"; None means no label
 
@@ -70,7 +71,9 @@ def fit(
     if rows is not None and rows < 1:
         raise ValueError(f"rows must be a positive number, got {rows}.")
     chosen, _ = choose(method, schema, epsilon)
-    questions = chosen.questions(schema, adjacency)  # refuses a schema or settings that the method cannot serve
+    questions = chosen.questions(
+        schema, adjacency
+    )  # refuses a schema or settings that the method cannot serve
     source = open_source(data, schema)
     if bad_rows == "check":
         held = _check(source, schema)

@@ -53,8 +53,7 @@ class Model:
     ) -> pa.Table:
         """Draw n synthetic rows as an Arrow table."""
         parts = list(self.batches(n, seed=seed, where=where))
-        table = pa.concat_tables(parts) if parts else self._decode(self.schema.layout.encoded())
-        return table
+        return pa.concat_tables(parts) if parts else self._decode(self.schema.layout.encoded())
 
     def batches(
         self, n: int, *, seed: int | None = None, where: Mapping[str, Any] | None = None

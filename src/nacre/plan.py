@@ -11,7 +11,7 @@ from nacre.methods.method import Method
 from nacre.schema import Schema
 from nacre.vault.accountant import Release
 from nacre.vault.bound import Adjacency
-from nacre.vault.vault import check_budget, plan_sum, remaining_mu
+from nacre.vault.planning import check_budget, plan_sum, remaining_mu
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

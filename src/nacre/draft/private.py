@@ -18,7 +18,7 @@ from nacre.schema.column import as_flag
 from nacre.schema.numeric import DIGITS
 from nacre.vault import Adjacency, Bound, Ledger, Release, Segment, Vault, open_source
 from nacre.vault.accountant import gaussian_mu
-from nacre.vault.vault import check_budget
+from nacre.vault.planning import check_budget
 
 FALSE_BINS = 0.05  # the chance that any empty bin anywhere is taken for an occupied one
 

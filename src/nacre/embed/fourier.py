@@ -87,12 +87,13 @@ def draw_frequencies(
     for column in columns:
         rows = np.flatnonzero((support == column).any(axis=1))
         if column < len(layout.numbers):
-            scale = np.exp(rng.uniform(*np.log(scales), (blocks, len(rows))))
-            matrix[:, rows, offsets[column]] = rng.normal(size=scale.shape) * scale
+            low, high = np.log(scales)
+            scale = np.exp(rng.uniform(low, high, (blocks, len(rows))))
+            matrix[:, rows, int(offsets[column])] = rng.normal(size=scale.shape) * scale
         else:
-            part = np.arange(offsets[column], offsets[column + 1])
-            phases = rng.uniform(-math.pi, math.pi, (blocks, len(rows), len(part)))
-            matrix[:, rows[:, None], part] = phases
+            places = np.arange(offsets[column], offsets[column + 1])
+            phases = rng.uniform(-math.pi, math.pi, (blocks, len(rows), len(places)))
+            matrix[:, rows[:, None], places] = phases
     return Frequencies(matrix, support, layout)
 
 
@@ -130,7 +131,7 @@ class FourierFeatures:
         flat = frequencies.matrix.reshape(frequencies.count, -1)
         self.phases = ExactPhases(flat, len(layout.numbers), sizes)
         # What was rounded to the exact grid is what the rows are seen through.
-        rounded = self.phases.frequencies.reshape(frequencies.matrix.shape)
+        rounded = np.reshape(self.phases.frequencies, frequencies.matrix.shape)
         self.frequencies = dataclasses.replace(frequencies, matrix=rounded)
 
     def __call__(self, row: Any) -> Any:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.methods.method import Question
 from nacre.cells import Cells
+from nacre.methods.method import Question
 from nacre.schema import Layout, Schema
 
 if TYPE_CHECKING:
     from nacre.embed.fourier import Frequencies
-    from nacre.vault import Vault
+    from nacre.vault import Sums, Vault
 
 
 def class_label(schema: Schema) -> str | None:
@@ -78,6 +78,13 @@ def ask_scales(
     sums = vault.sum(features, question.bound, share=question.share, name=question.name)
     distance = rms_distance(sums.values[0], sums.total, len(vault.layout.numbers))
     return 1 / distance, high / low / distance
+
+
+def at_least_one(sums: Sums) -> NDArray[np.float64]:
+    """The noisy class counts, none below one row."""
+    if sums.counts is None:
+        raise ValueError("The sum was asked for without counts.")
+    return np.maximum(sums.counts, 1.0)
 
 
 def transforms(

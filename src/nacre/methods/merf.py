@@ -11,8 +11,10 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from nacre.cells import Cells, layout_cells
 from nacre.methods.matching import (
     ask_scales,
+    at_least_one,
     bandwidth_questions,
     class_label,
     label_place,
@@ -22,7 +24,6 @@ from nacre.methods.matching import (
     waves,
 )
 from nacre.methods.method import Question
-from nacre.cells import Cells, layout_cells
 from nacre.schema import Layout, Schema
 from nacre.vault.bound import Adjacency
 
@@ -141,13 +142,12 @@ class MERF:
     def _loss(self, sums: Sums, frequencies: Frequencies | None, cells: list[Cells]) -> Loss:
         """Minus twice the log posterior: errors over their variances, and the components' prior."""
         import jax.numpy as jnp
-        import numpy as np
 
         from nacre.exact import AMPLITUDE
         from nacre.nets.characteristic import mixture_characteristic
         from nacre.nets.mixture_fit import squared
 
-        counts = np.maximum(sums.counts, 1.0)  # type: ignore[type-var]
+        counts = at_least_one(sums)
         total = float(counts.sum())
         prior = jnp.asarray(counts / total, jnp.float32)
         count_variance = (sums.count_noise / total) ** 2 + 0.5 / total

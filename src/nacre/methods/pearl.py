@@ -12,8 +12,10 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from nacre.cells import Cells, layout_cells
 from nacre.methods.matching import (
     ask_scales,
+    at_least_one,
     bandwidth_questions,
     class_label,
     label_place,
@@ -23,7 +25,6 @@ from nacre.methods.matching import (
     waves,
 )
 from nacre.methods.method import Question
-from nacre.cells import Cells, layout_cells
 from nacre.schema import Schema
 from nacre.vault.bound import Adjacency
 
@@ -157,14 +158,13 @@ class PEARL:
         the rows as a sample; the same for the counts; and the components' prior.
         """
         import jax.numpy as jnp
-        import numpy as np
 
         from nacre.exact import AMPLITUDE
         from nacre.nets.characteristic import mixture_characteristic
         from nacre.nets.mixture_fit import squared
 
         characteristic = mixture_characteristic(*transforms(frequencies, cells, columns))
-        counts = np.maximum(sums.counts, 1.0)  # type: ignore[type-var]
+        counts = at_least_one(sums)
         total = float(counts.sum())
         real, imaginary = map(jnp.asarray, waves(sums.values, frequencies, total))
         prior = jnp.asarray(counts / total, jnp.float32)

@@ -70,7 +70,9 @@ def minimize(
         return (optax.apply_updates(dynamic, updates), state, critic, critic_state), None
 
     critic = play.start
-    first = jax.jit(lambda: (descent.init(dynamic), None if critic is None else ascent.init(critic)))()
+    first = jax.jit(
+        lambda: (descent.init(dynamic), None if critic is None else ascent.init(critic))
+    )()
     carry = (dynamic, first[0], critic, first[1])
     # The data that the loss refers to become arguments: as constants they would be compiled in.
     program, tree = jax.make_jaxpr(one)(carry, jnp.int32(0)), jax.tree.structure(carry)

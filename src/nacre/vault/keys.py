@@ -51,9 +51,9 @@ def _calibrated(epsilon: float, delta: float, adjacency: Adjacency) -> Any:
     # A hair of slack: the map rounds up in the last digit.
     scale = changed / (epsilon * (1 - 1e-9))
     threshold = binary_search(
-        lambda t: make(scale, t).map(distance)[1] <= delta, bounds=(1, (1 << 31) - 1)
+        lambda t: make(scale, int(t)).map(distance)[1] <= delta, bounds=(1, (1 << 31) - 1)
     )
-    measurement = make(scale, threshold)
+    measurement = make(scale, int(threshold))
     spent = measurement.map(distance)
     if not (spent[0] <= epsilon and spent[1] <= delta):
         raise ValueError(f"epsilon={epsilon:g}, delta={delta:g} is too small to find values with.")

@@ -49,7 +49,7 @@ def system_key() -> Any:
     import jax
 
     words = np.frombuffer(secrets.token_bytes(8), np.uint32)
-    return jax.random.wrap_key_data(words, impl="threefry2x32")
+    return jax.random.wrap_key_data(jax.numpy.asarray(words), impl="threefry2x32")
 
 
 def _measurement(scale: float) -> Any:

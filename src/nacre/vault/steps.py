@@ -1,4 +1,4 @@
-"""The compiled loop behind `Vault.train`: Poisson batches, clipped per-row values, noise, update."""
+"""The compiled loop behind `Vault.train`: Poisson batches, clipped values, noise, update."""
 
 from __future__ import annotations
 
@@ -88,9 +88,7 @@ class Loop:
 
         return jax.lax.scan(one, state, steps)[0]
 
-    def _step(
-        self, state: Any, rows: Row, valid: Any, secret: Any, public: Any, step: Any
-    ) -> Any:
+    def _step(self, state: Any, rows: Row, valid: Any, secret: Any, public: Any, step: Any) -> Any:
         with jax.enable_x64(False):
             hidden = jax.random.split(jax.random.fold_in(secret, step), 3)
             open_keys = jax.random.split(jax.random.fold_in(public, step))

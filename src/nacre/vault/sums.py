@@ -73,7 +73,8 @@ class ExactSum:
         if not any(jnp.issubdtype(outputs[-1].dtype, t) for t in (jnp.integer, jnp.floating)):
             raise RefusedFunction(f"Features must be real numbers, not {outputs[-1].dtype}.")
         if self.sparse and (
-            outputs[0].shape != outputs[1].shape or not jnp.issubdtype(outputs[0].dtype, jnp.integer)
+            outputs[0].shape != outputs[1].shape
+            or not jnp.issubdtype(outputs[0].dtype, jnp.integer)
         ):
             raise RefusedFunction("Sparse features need integer indices, one for each value.")
         if not self.sparse and outputs[0].shape[0] != self.bound.size:
@@ -104,13 +105,16 @@ class ExactSum:
         rows: Row,
         valid: jax.Array,
     ) -> tuple[jax.Array, jax.Array]:
+        contributions: Any
         one_row = functools.partial(self._sparse_row if self.sparse else self._dense_row, constants)
         if self.exact:
             contributions, good = jax.vmap(one_row)(rows)
         else:
             contributions, good = jax.lax.map(one_row, rows)
         good = good & valid
-        label = jnp.zeros(len(valid), jnp.int32) if self.label is None else rows.codes[:, self.label]
+        label = (
+            jnp.zeros(len(valid), jnp.int32) if self.label is None else rows.codes[:, self.label]
+        )
         label = jnp.clip(label, 0, classes - 1)
         # The count is of rows that fit; a row whose features fail is absent from both.
         counts = counts.at[label].add(good.astype(jnp.int64))

@@ -19,26 +19,25 @@ from nacre.vault.accountant import (
     calibrate,
     epsilon_of,
     gaussian_epsilon,
-    gaussian_mu,
     subsampled_guess,
 )
 from nacre.vault.bound import Adjacency, Bound
 from nacre.vault.guarantee import Guarantee
-from nacre.vault.noise import LARGEST, add_discrete_gaussian, grid_bits, system_key
+from nacre.vault.noise import LARGEST, add_discrete_gaussian, system_key
+from nacre.vault.planning import FACTOR_ONE, check_budget, grid_places, plan_sum, remaining_mu
 from nacre.vault.rows import Block, Row, blocks
 from nacre.vault.source import Source, open_source
 
-GAUSSIAN = "Gaussian DP of the clipped integer sum (Balle and Wang 2018; Dong et al. 2022)"
 SUBSAMPLED = "Poisson-subsampled Gaussian, privacy-loss distribution (Koskela et al. 2020)"
 THRESHOLD = "Laplace noise with a threshold (Rogers 2023; OpenDP make_laplace_threshold)"
 MEMORY_LIMIT = 8 << 30
-LARGEST_RELEASE = 4_000_000  # exact noise takes some 40 microseconds a number
 
 
 class Charge(Protocol):
     """Where charges are written down before noise is drawn; `nacre.fit` passes a ledger's."""
 
-    def __call__(self, release: Release, /) -> None: ...
+    def __call__(self, release: Release, /) -> None:
+        """Write the release down, or raise: then no noise is drawn."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,11 +121,14 @@ class Vault:
         label, classes = self._label(bound.by)
         factors = self._weights(bound, weight, classes)
         exact = ExactSum(
-            features, bound, row_shape(len(self.layout.numbers), len(self.layout.codes)), label=label
+            features,
+            bound,
+            row_shape(len(self.layout.numbers), len(self.layout.codes)),
+            label=label,
         )
         release = plan_sum(bound, classes, share, self.mu, self.adjacency, name)
         self._affordable(release)
-        places = _grid_places(release, bound, exact.units)
+        places = grid_places(release, bound, exact.units)
         sums, counts = exact(self._blocks(BLOCK, name), classes)
         columns, steps = [], []
         for j, segment in enumerate(bound.segments):
@@ -339,7 +341,9 @@ class Vault:
                         f"Step-wise training needs all encoded rows in memory: more than "
                         f"{MEMORY_LIMIT >> 30} GiB here. Use a one-release method (MERF, PEARL)."
                     )
-            rows = Row(*(np.concatenate(part) for part in zip(*(p.rows for p in parts), strict=True)))
+            rows = Row(
+                *(np.concatenate(part) for part in zip(*(p.rows for p in parts), strict=True))
+            )
             self._memory = rows, np.concatenate([p.valid for p in parts])
         return self._memory
 
@@ -365,7 +369,6 @@ class Vault:
         return np.array([max(1, math.floor(w * FACTOR_ONE)) for w in weight], np.int64)
 
 
-FACTOR_ONE = 1 << 8
 COUNT_ONLY = Bound(segments=(), count=1.0)
 
 
@@ -375,77 +378,7 @@ def _nothing(row: Row) -> Any:
     return jnp.zeros(0, jnp.int32)
 
 
-def _grid_places(release: Release, bound: Bound, units: Sequence[float]) -> int:
-    """Binary places of the one fine grid on which one discrete Gaussian serves every segment."""
-    sizes = [u * s.weight for u, s in zip(units, bound.segments, strict=True)]
-    finest = min([*sizes, bound.count] if bound.count else sizes)
-    places = max(grid_bits(release.noise, release.size), math.ceil(-math.log2(finest)) + 8)
-    if release.noise * 2.0**places * FACTOR_ONE * 2**6 >= LARGEST:
-        raise ValueError(
-            "The segments' norms or weights are too far apart for one grid of 64-bit integers. "
-            "Bring them closer together, or ask in two sums."
-        )
-    return places
-
-
 def _scaled(sums: NDArray[np.int64], step: int) -> NDArray[np.int64]:
     """sums * step, clamped where 64 bits end: a clamp never moves two tables further apart."""
     most = LARGEST // step
     return np.clip(sums, -most, most) * np.int64(step)
-
-
-def plan_sum(
-    bound: Bound, classes: int, share: float, mu: float, adjacency: Adjacency, name: str
-) -> Release:
-    """The release that `Vault.sum` would make; reads nothing but public numbers."""
-    if not 0 < share <= 1 + 1e-9:
-        raise ValueError(f"share must lie in (0, 1], got {share}.")
-    size = classes * (bound.size + (1 if bound.count else 0))
-    if size > LARGEST_RELEASE:
-        raise ValueError(
-            f"'{name}' would release {size:,} numbers; at most {LARGEST_RELEASE:,} are allowed. "
-            "Merge values of the columns with the longest lists, choose a label with fewer values, "
-            "or lower the method's settings."
-        )
-    # One part in 10^9 more than needed, for the rounding of norms to floats.
-    sensitivity = bound.sensitivity(adjacency) * (1 + 1e-9)
-    return Release(
-        name=name,
-        mechanism="gaussian",
-        theorem=GAUSSIAN,
-        adjacency=adjacency,
-        size=size,
-        sensitivity=sensitivity,
-        noise=sensitivity / (mu * math.sqrt(share)),
-    )
-
-
-def remaining_mu(
-    prior: Sequence[Release], epsilon: float, delta: float, adjacency: Adjacency
-) -> float:
-    """mu of the one Gaussian that, after the `prior` releases, completes (epsilon, delta)."""
-    if not prior:
-        # A handful of releases' discretization slack is kept back from the start.
-        return gaussian_mu(epsilon - 1e-6, delta * (1 - 1e-6)) * (1 - 1e-9)
-
-    def cost(multiplier: float) -> float:
-        extra = Release(
-            name="rest",
-            mechanism="gaussian",
-            theorem=GAUSSIAN,
-            adjacency=adjacency,
-            size=1,
-            sensitivity=1.0,
-            noise=multiplier,
-        )
-        return epsilon_of([*prior, extra], delta * (1 - 1e-6), adjacency)
-
-    return 1 / calibrate(cost, epsilon - 1e-6, guess=1 / gaussian_mu(epsilon, delta))
-
-
-def check_budget(epsilon: float, delta: float) -> None:
-    """Refuse budgets that mean nothing, before anything is spent."""
-    if not (math.isfinite(epsilon) and epsilon > 1e-5):
-        raise ValueError(f"epsilon must be a positive number (at least 1e-5), got {epsilon}.")
-    if not 1e-20 < delta < 1:
-        raise ValueError(f"delta must lie strictly between 0 and 1, got {delta}.")

@@ -1,0 +1,87 @@
+"""What a release will be, before it is made: from public numbers only.
+
+Here stand the noise of a sum, the grid on which it is drawn, and what is left of a budget.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from nacre.vault.accountant import Release, calibrate, epsilon_of, gaussian_mu
+from nacre.vault.bound import Adjacency, Bound
+from nacre.vault.noise import LARGEST, grid_bits
+
+GAUSSIAN = "Gaussian DP of the clipped integer sum (Balle and Wang 2018; Dong et al. 2022)"
+LARGEST_RELEASE = 4_000_000  # exact noise takes some 40 microseconds a number
+FACTOR_ONE = 1 << 8  # what a label's weight of one is in integers
+
+
+def plan_sum(
+    bound: Bound, classes: int, share: float, mu: float, adjacency: Adjacency, name: str
+) -> Release:
+    """The release that `Vault.sum` would make; reads nothing but public numbers."""
+    if not 0 < share <= 1 + 1e-9:
+        raise ValueError(f"share must lie in (0, 1], got {share}.")
+    size = classes * (bound.size + (1 if bound.count else 0))
+    if size > LARGEST_RELEASE:
+        raise ValueError(
+            f"'{name}' would release {size:,} numbers; at most {LARGEST_RELEASE:,} are allowed. "
+            "Merge values of the columns with the longest lists, choose a label with fewer values, "
+            "or lower the method's settings."
+        )
+    # One part in 10^9 more than needed, for the rounding of norms to floats.
+    sensitivity = bound.sensitivity(adjacency) * (1 + 1e-9)
+    return Release(
+        name=name,
+        mechanism="gaussian",
+        theorem=GAUSSIAN,
+        adjacency=adjacency,
+        size=size,
+        sensitivity=sensitivity,
+        noise=sensitivity / (mu * math.sqrt(share)),
+    )
+
+
+def remaining_mu(
+    prior: Sequence[Release], epsilon: float, delta: float, adjacency: Adjacency
+) -> float:
+    """mu of the one Gaussian that, after the `prior` releases, completes (epsilon, delta)."""
+    if not prior:
+        # A handful of releases' discretization slack is kept back from the start.
+        return gaussian_mu(epsilon - 1e-6, delta * (1 - 1e-6)) * (1 - 1e-9)
+
+    def cost(multiplier: float) -> float:
+        extra = Release(
+            name="rest",
+            mechanism="gaussian",
+            theorem=GAUSSIAN,
+            adjacency=adjacency,
+            size=1,
+            sensitivity=1.0,
+            noise=multiplier,
+        )
+        return epsilon_of([*prior, extra], delta * (1 - 1e-6), adjacency)
+
+    return 1 / calibrate(cost, epsilon - 1e-6, guess=1 / gaussian_mu(epsilon, delta))
+
+
+def check_budget(epsilon: float, delta: float) -> None:
+    """Refuse budgets that mean nothing, before anything is spent."""
+    if not (math.isfinite(epsilon) and epsilon > 1e-5):
+        raise ValueError(f"epsilon must be a positive number (at least 1e-5), got {epsilon}.")
+    if not 1e-20 < delta < 1:
+        raise ValueError(f"delta must lie strictly between 0 and 1, got {delta}.")
+
+
+def grid_places(release: Release, bound: Bound, units: Sequence[float]) -> int:
+    """Binary places of the one fine grid on which one discrete Gaussian serves every segment."""
+    sizes = [u * s.weight for u, s in zip(units, bound.segments, strict=True)]
+    finest = min([*sizes, bound.count] if bound.count else sizes)
+    places = max(grid_bits(release.noise, release.size), math.ceil(-math.log2(finest)) + 8)
+    if release.noise * 2.0**places * FACTOR_ONE * 2**6 >= LARGEST:
+        raise ValueError(
+            "The segments' norms or weights are too far apart for one grid of 64-bit integers. "
+            "Bring them closer together, or ask in two sums."
+        )
+    return places
