@@ -79,11 +79,11 @@ class Bound:
             ends.append(ends[-1] + segment.size)
         return tuple(ends)
 
-    def sensitivity(self, adjacency: Adjacency) -> float:
+    def sensitivity(self, adjacency: Adjacency | str) -> float:
         """The largest L2 change of the weighted sum between neighboring tables."""
         squares = [(segment.weight * segment.norm) ** 2 for segment in self.segments]
         one_row = math.fsum(squares) + self.count**2
-        if adjacency is Adjacency.ADD_REMOVE:
+        if Adjacency(adjacency) is Adjacency.ADD_REMOVE:
             return math.sqrt(one_row)
         factors = [4 if segment.signed else 2 for segment in self.segments]
         same = math.fsum(f * s for f, s in zip(factors, squares, strict=True))

@@ -1,0 +1,61 @@
+"""The private bandwidth: its sensitivity, and that it is the RMS distance between rows."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import pdist
+
+from nacre.embed.distance import ONE, moment_features, moment_segments, rms_distance
+from nacre.schema import Categorical, Code, Layout, Number, Real, Schema
+from nacre.vault import Bound, Row, Segment, Vault
+
+LAYOUT = Layout(numbers=(Number("a", 9), Number("b", 9)), codes=(Code("c", 3),))
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.integers(0, 2**16), min_size=2, max_size=2), st.integers(0, 2))
+def test_no_row_exceeds_the_segments(numbers, code):
+    row = Row(np.array(numbers, np.int32), np.array([code], np.int32))
+    values = np.asarray(moment_features(LAYOUT)(row), np.float64)
+    assert (values >= 0).all()
+    start = 0
+    for size, norm in moment_segments(LAYOUT):
+        assert np.linalg.norm(values[start : start + size]) <= norm * (1 + 1e-12)
+        start += size
+    assert start == len(values)
+
+
+def test_the_bound_is_the_one_of_the_analysis_and_is_reached():
+    segments = tuple(Segment(size=s, norm=n, signed=False) for s, n in moment_segments(LAYOUT))
+    bound = Bound(segments=segments)
+    assert bound.sensitivity("add-remove") == pytest.approx(ONE * np.sqrt(2 * 2 + 1))
+    assert Bound(segments=segments).sensitivity("replace-one") == pytest.approx(
+        ONE * np.sqrt(2 * (2 * 2 + 1))
+    )
+    highest = Row(np.full(2, 2**16, np.int32), np.zeros(1, np.int32))
+    values = np.asarray(moment_features(LAYOUT)(highest), np.float64)
+    assert np.linalg.norm(values) == pytest.approx(bound.sensitivity("add-remove"))
+
+
+def test_it_is_the_rms_distance_between_rows():
+    rng = np.random.default_rng(0)
+    x = np.clip(rng.normal(0.5, 0.15, (3000, 2)), 0, 1)
+    schema = Schema(
+        {
+            "a": Real(low=0, high=1),
+            "b": Real(low=0, high=1),
+            "c": Categorical(values=("x", "y", "z")),
+        }
+    )
+    table = pa.table({"a": x[:, 0], "b": x[:, 1], "c": rng.choice(["x", "y", "z"], 3000)})
+    vault = Vault(table, schema, epsilon=50, delta=1e-6)
+    segments = tuple(
+        Segment(size=s, norm=n, signed=False) for s, n in moment_segments(schema.layout)
+    )
+    sums = vault.sum(
+        moment_features(schema.layout), Bound(segments=segments, count=ONE), share=1.0, name="b"
+    )
+    found = rms_distance(sums.values[0], sums.total, 2)
+    assert found == pytest.approx(np.sqrt((pdist(x) ** 2).mean()), rel=0.02)

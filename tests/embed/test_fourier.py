@@ -1,0 +1,75 @@
+"""Frequencies touch the columns they should, and features equal plain cosines and sines."""
+
+import numpy as np
+import pytest
+
+from nacre.embed.fourier import FourierFeatures, draw_frequencies, feature_norm
+from nacre.exact import AMPLITUDE, UNIT_BITS
+from nacre.schema import Code, Layout, Number
+from nacre.vault import Row
+
+LAYOUT = Layout(
+    numbers=(Number("a", 100), Number("b", 2**30)),
+    codes=(Code("c", 3), Code("d", 300), Code("y", 2)),
+)
+
+
+def draw(**changes):
+    settings = {
+        "width": 60,
+        "blocks": 2,
+        "columns": [0, 1, 2, 3],
+        "orders": ((1, 0.25), (2, 0.75)),
+        "scales": (2.0, 50.0),
+        "rng": np.random.default_rng(0),
+    }
+    return draw_frequencies(LAYOUT, **{**settings, **changes})
+
+
+def test_each_frequency_touches_its_support_only():
+    drawn = draw()
+    assert drawn.count == 120
+    assert ((drawn.support >= 0).sum(1) == np.r_[np.ones(15), np.full(45, 2)]).all()
+    for row, support in enumerate(drawn.support):
+        for column in range(5):
+            part = drawn.matrix[:, row, drawn.offsets[column] : drawn.offsets[column + 1]]
+            assert (part != 0).any() == (column in support)
+
+
+def test_the_label_is_never_touched():
+    assert (draw().support != 4).all()
+
+
+def test_a_target_is_in_every_other_pair():
+    support = draw(focus=1).support[15:]
+    assert (support[::2] == 1).any(axis=1).all()
+    assert (np.diff(support, axis=1) > 0).all()
+
+
+def test_features_are_cosines_and_sines_of_the_rounded_frequencies():
+    features = FourierFeatures(draw())
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        # Numbers on the grid that the features see.
+        numbers = rng.integers(0, 2**UNIT_BITS + 1, 2) << (16 - UNIT_BITS)
+        codes = np.array([rng.integers(3), rng.integers(300), rng.integers(2)])
+        found = np.asarray(features(Row(numbers.astype(np.int32), codes.astype(np.int32))))
+        hot = [np.eye(size)[code] for size, code in zip((3, 300, 2), codes, strict=True)]
+        x = np.concatenate([numbers / 2**16, *hot])
+        angles = features.frequencies.matrix.reshape(120, -1) @ x
+        np.testing.assert_allclose(found[:120] / AMPLITUDE, np.sin(angles), atol=3e-4)
+        np.testing.assert_allclose(found[120:] / AMPLITUDE, np.cos(angles), atol=3e-4)
+        assert np.sum(found.astype(np.int64) ** 2) <= feature_norm(120) ** 2
+
+
+def test_the_bound_is_reached():
+    # A bound that is never reached is wasted noise.
+    features = FourierFeatures(draw())
+    zero = Row(np.zeros(2, np.int32), np.zeros(3, np.int32))
+    norm = np.linalg.norm(np.asarray(features(zero), np.float64))
+    assert norm == pytest.approx(feature_norm(120), rel=2e-4)
+
+
+def test_frequencies_too_large_to_sum_exactly_are_refused():
+    with pytest.raises(ValueError, match="larger bandwidth"):
+        FourierFeatures(draw(scales=(1e6, 1e7)))

@@ -1,0 +1,64 @@
+"""The closed form of a mixture's characteristic function equals the sum over its rows."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from nacre.cells import layout_cells
+from nacre.embed.fourier import draw_frequencies
+from nacre.methods.matching import transforms
+from nacre.nets.characteristic import mixture_characteristic
+from nacre.schema import Code, Layout, Number
+
+LAYOUT = Layout(numbers=(Number("a", 3), Number("b", 200)), codes=(Code("c", 3), Code("d", 2)))
+
+
+@pytest.mark.parametrize("orders", [((1, 1.0),), ((2, 1.0),), ((1, 0.3), (2, 0.4), (3, 0.3))])
+def test_equals_brute_force(orders):
+    rng = np.random.default_rng(0)
+    columns = [0, 1, 2, 3]
+    drawn = draw_frequencies(
+        LAYOUT, width=11, blocks=2, columns=columns, orders=orders, scales=(1.0, 9.0), rng=rng
+    )
+    cells = layout_cells(LAYOUT)
+    sizes = [c.size for c in cells] + [3, 2]
+    components, labels = 4, 2
+    tables = [rng.dirichlet(np.ones(s), components) for s in sizes]
+    weights = rng.dirichlet(np.ones(components * labels)).reshape(labels, components)
+    characteristic = mixture_characteristic(*transforms(drawn, cells, columns))
+    for block in range(2):
+        real, imaginary = characteristic([t.astype(np.float32) for t in tables], weights, block)
+        expected = brute_force(drawn.matrix[block], cells, tables, weights)
+        np.testing.assert_allclose(real, expected.real, atol=2e-5)
+        np.testing.assert_allclose(imaginary, expected.imag, atol=2e-5)
+
+
+def brute_force(matrix, cells, tables, weights):
+    """E exp(i t x) by summing over every combination of ticks and codes."""
+    total = np.zeros((len(matrix), len(weights)), complex)
+    per_tick = []
+    for column, cell in enumerate(cells):
+        width = cell.high - cell.low + 1
+        ticks = LAYOUT.numbers[column].ticks
+        owner = cell.cell_of(np.arange(ticks + 1))
+        values = np.arange(ticks + 1) / ticks
+        probabilities = tables[column][:, owner] / width[owner]
+        per_tick.append((values, probabilities))
+    for c, d in itertools.product(range(3), range(2)):
+        hot = np.zeros(5)
+        hot[c] = hot[3 + d] = 1
+        phase = np.exp(1j * matrix[:, 2:] @ hot)
+        for r in range(weights.shape[1]):
+            joint = tables[2][r, c] * tables[3][r, d]
+            (u, p), (v, q) = per_tick
+            first = np.exp(1j * np.outer(matrix[:, 0], u)) @ p[r]
+            second = np.exp(1j * np.outer(matrix[:, 1], v)) @ q[r]
+            total += np.outer(phase * first * second * joint, weights[:, r])
+    return total
+
+
+def test_frequencies_out_of_order_are_refused():
+    support = np.array([[0, 1], [-1, 0]])
+    with pytest.raises(ValueError, match="come first"):
+        mixture_characteristic(support, [np.ones((1, 2, 2)), np.ones((1, 1, 2))])
