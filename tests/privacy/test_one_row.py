@@ -11,7 +11,7 @@ from jax.custom_batching import custom_vmap, sequential_vmap
 from jax.experimental import checkify, io_callback
 
 from nacre.schema import Integer, Schema
-from nacre.vault import Bound, Row, Segment, Vault
+from nacre.vault import Bound, Row, Segment, Vault, plan_sum
 from nacre.vault import vault as vault_module
 from nacre.vault.steps import Loop, Stage
 from nacre.vault.sums import row_shape
@@ -146,10 +146,8 @@ def test_refused_by_train(name):
 
 
 def test_a_refusal_by_train_comes_before_the_charge(vault, monkeypatch):
-    calibrated = vault_module.Vault._calibrated
-    monkeypatch.setattr(
-        vault_module.Vault, "_calibrated", lambda self, *_: calibrated(self, 1.0, 1, 1.0, "test")
-    )
+    plain = plan_sum(BOUND, 1, 0.5, vault.mu, vault.adjacency, "test")
+    monkeypatch.setattr(Vault, "_calibrated", lambda self, *_: plain)
     with pytest.raises(RefusedFunction, match="LayerNorm"):
         vault.train(
             prepare=lambda state, key: state,
@@ -221,7 +219,7 @@ def test_training_runs_checked_programs_only_and_update_cannot_use_a_stored_row(
         chunk=4,
     )
     with pytest.raises(jax.errors.UnexpectedTracerError), jax.enable_x64(True):
-        checked = loop.checked(jnp.zeros(2), row_shape(2, 0), jax.random.key(0))
+        checked = loop.checked(arguments[0], row_shape(2, 0), jax.random.key(0))
         checked.run(*arguments, jnp.arange(1, dtype=jnp.int32))
 
 

@@ -79,7 +79,7 @@ def summed(case):
     features, bound = CASES[case]
     label, classes = (LAYOUT.code("label"), 5) if bound.by else (None, 1)
     exact = ExactSum(features, bound, row_shape(7, 2), label=label)
-    step = jax.jit(functools.partial(exact._block, classes))
+    step = jax.jit(functools.partial(exact._block, classes, exact.features.constants))
 
     def run(parts, size=BLOCK):
         with jax.enable_x64(True):

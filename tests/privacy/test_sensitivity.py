@@ -106,9 +106,9 @@ def contributions(features, bound):
     classes = CLASSES if bound.by else 1
 
     def one(numbers, codes, valid):
-        sums = jnp.zeros((classes, bound.size), jnp.int64)
+        zeros = jnp.zeros((classes, bound.size), jnp.int64), jnp.zeros(classes, jnp.int64)
         rows = Row(numbers[None], codes[None])
-        return exact._block(classes, sums, jnp.zeros(classes, jnp.int64), rows, valid[None])
+        return exact._block(classes, exact.features.constants, *zeros, rows, valid[None])
 
     compiled = jax.jit(jax.vmap(one))
     scale = np.concatenate(

@@ -1,4 +1,4 @@
-"""The exact sum enforces its bound whatever the features say, and is right where they are honest."""
+"""The exact sum enforces its bound whatever the features say, and is right for honest ones."""
 
 import jax.numpy as jnp
 import numpy as np

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from nacre.schema import Integer, Schema
-from nacre.vault import Bound, BudgetExceeded, Vault, epsilon_of
+from nacre.vault import Bound, BudgetExceeded, Release, Vault, epsilon_of
 from nacre.vault import vault as vault_module
 from nacre.vault.steps import Stage
 
@@ -24,12 +24,11 @@ def per_row(shared, earlier, row, key):
 
 
 def train(vault, *, share=1.0, stages=None, steps=50, batch=100, rows=200, **more):
-    settings = {"name": "training", "key": jax.random.key(0)} | more
+    settings = {"name": "training", "key": jax.random.key(0), "state": jnp.zeros(1)} | more
     return vault.train(
         prepare=lambda state, key: state,
         stages=stages or [Stage(per_row=per_row, clip=1.0)],
-        update=lambda state, sums, key: state + sums[0],
-        state=jnp.zeros(1),
+        update=lambda state, sums, key: sums[0],
         steps=steps,
         batch=batch,
         rows=rows,
@@ -42,6 +41,26 @@ def open_vault(data=None, **more):
     return Vault(
         table() if data is None else data, SCHEMA, **{"epsilon": 1.0, "delta": 1e-5, **more}
     )
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """A noise that fits the budget, without the search for the least."""
+
+    def calibrated(self, rate, steps, share, name):
+        return Release(
+            name=name,
+            mechanism="subsampled-gaussian",
+            theorem="",
+            adjacency=self.adjacency,
+            size=1,
+            sensitivity=1.0,
+            noise=40.0,
+            rate=rate,
+            steps=steps,
+        )
+
+    monkeypatch.setattr(Vault, "_calibrated", calibrated)
 
 
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace-one"])
@@ -73,7 +92,7 @@ def test_a_part_and_then_a_sum():
     assert vault.guarantee().epsilon <= 1.0
 
 
-def test_the_charge_comes_before_the_key(monkeypatch):
+def test_the_charge_comes_before_the_key(monkeypatch, quick):
     order = []
     vault = open_vault(charge=lambda release: order.append("charge"))
     real = vault_module.system_key
@@ -82,7 +101,7 @@ def test_the_charge_comes_before_the_key(monkeypatch):
     assert order == ["charge", "key"]
 
 
-def test_no_key_without_a_charge(monkeypatch):
+def test_no_key_without_a_charge(monkeypatch, quick):
     def full(release):
         raise BudgetExceeded("The ledger says no.")
 
@@ -93,12 +112,12 @@ def test_no_key_without_a_charge(monkeypatch):
     assert not vault.releases
 
 
-def test_the_user_key_does_not_decide_the_noise():
+def test_the_user_key_does_not_decide_the_noise(quick):
     first, second = (float(train(open_vault())[0]) for _ in range(2))
     assert first != second
 
 
-def test_an_empty_table_is_trained_on_like_any_other():
+def test_an_empty_table_is_trained_on_like_any_other(quick):
     empty = table(0)
     assert np.isfinite(np.asarray(train(open_vault(empty)))).all()
 
@@ -108,11 +127,14 @@ def test_an_empty_table_is_trained_on_like_any_other():
     [
         ({"steps": 0}, "at least 1"),
         ({"batch": 0}, "at least 1"),
+        ({"state": jnp.zeros(2)}, "same structure, shapes"),
+        ({"state": jnp.zeros(1, jnp.int32)}, "same structure, shapes"),
+        ({"state": [jnp.zeros(1)]}, "same structure, shapes"),
         ({"stages": [Stage(per_row=per_row, clip=1.0, share=0.5)]}, "add up"),
         ({"stages": [Stage(per_row=per_row, clip=1.0)] * 2}, "add up"),
     ],
 )
-def test_arguments_that_make_no_sense(change, message):
+def test_arguments_that_make_no_sense(change, message, quick):
     vault = open_vault()
     with pytest.raises(ValueError, match=message):
         train(vault, **change)
