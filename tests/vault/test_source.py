@@ -1,0 +1,85 @@
+"""Rows from frames, files and folders; messages that quote no value."""
+
+import gzip
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from nacre.schema import SchemaError
+from nacre.vault import SourceError, open_source
+
+ROWS = {"a": [1, 2, 3], "b": ["x", "", "z"]}
+
+
+def read(data, names=None):
+    return pa.Table.from_batches(open_source(data, names).batches()).to_pydict()
+
+
+@pytest.mark.parametrize(
+    ("frame", "kind"),
+    [(pd.DataFrame(ROWS), "pandas"), (pl.DataFrame(ROWS), "polars"), (pa.table(ROWS), "arrow")],
+)
+def test_frames(frame, kind):
+    assert open_source(frame).kind == kind
+    assert read(frame) == ROWS
+    assert read(frame, ["b"]) == {"b": ROWS["b"]}
+
+
+def test_a_source_can_be_read_again_and_is_passed_through():
+    source = open_source(pa.table(ROWS))
+    assert open_source(source) is source
+    assert [sum(b.num_rows for b in source.batches()) for _ in range(2)] == [3, 3]
+
+
+def test_mixed_objects_become_text():
+    frame = pd.DataFrame({"a": [1, "two", None]}, dtype=object)
+    assert read(frame) == {"a": ["1", "two", None]}
+
+
+def test_nothing_is_inferred_from_the_values_of_a_csv(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\n007,NA\n1e3,\n")
+    assert read(path) == {"a": ["007", "1e3"], "b": ["NA", None]}
+    packed = tmp_path / "rows.csv.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert read(packed) == read(path)
+
+
+def test_folders_are_read_in_order(tmp_path):
+    for place, name in enumerate(("b.parquet", "a.parquet")):
+        pq.write_table(pa.table({"x": [place]}), tmp_path / name)
+    (tmp_path / "notes.txt").write_text("not a table")
+    assert read(tmp_path) == {"x": [1, 0]}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("rows.csv", b"", "is empty"),
+        ("rows.csv", "a,b\n1,Müller\n".encode("latin1"), "UTF-8"),
+        ("rows.csv", b"a,b\n1,2\n1,2,secret\n", "more or fewer fields"),
+        ("rows.csv", b"a,a\n1,2\n", "same name"),
+        ("rows.parquet", b"secret", "Parquet"),
+        ("rows.xlsx", b"secret", "must end in"),
+    ],
+)
+def test_files_that_cannot_be_read(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(SourceError, match=message) as caught:
+        read(path)
+    assert "secret" not in str(caught.value) and "ller" not in str(caught.value)
+
+
+def test_what_is_not_there(tmp_path):
+    with pytest.raises(SourceError, match="no file or folder"):
+        open_source(tmp_path / "nowhere.csv")
+    with pytest.raises(SourceError, match="holds no"):
+        open_source(tmp_path)
+    with pytest.raises(SchemaError, match="lacks 1 column"):
+        open_source(pa.table(ROWS), ["a", "c"])
+    with pytest.raises(SourceError, match="Cannot read rows from a dict"):
+        open_source(ROWS)
