@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from nacre.vault import Vault
 
 
+WIDTH = 10_000  # cells of all columns together, about, in a table of many columns
+
+
 @dataclasses.dataclass(frozen=True)
 class Design:
     """What will be counted: public, from the schema and the settings.
@@ -62,7 +65,8 @@ class Mosaic:
     cells       of a number with so many values or fewer, one each; else 256 equal ones
     bins        of a number where pairs are counted: about so many, half as many more at most
     values      about the most numbers that one release holds; wide tables get fewer bins, then
-                pairs over all classes, then pairs of some columns only
+                pairs over all classes, then pairs of the `columns` that say most about the label
+                only, the others following from the label
     components  of each mixture; `fits` mixtures are drawn from in turn
     steps       at most; a fit stops where its misfit is `stop` times what noise alone leaves
     trust       how much of the mixture's own label posterior the taught label keeps
@@ -77,6 +81,7 @@ class Mosaic:
     cells: int = 512
     bins: int = 16
     values: int = 300_000
+    columns: int = 32
     components: int = 300
     fits: int = 4
     steps: int = 1200
@@ -91,7 +96,10 @@ class Mosaic:
             raise ValueError(f"first must lie strictly between 0 and 1, got {self.first}.")
         if not 0 <= self.trust <= 1:
             raise ValueError(f"trust must lie between 0 and 1, got {self.trust}.")
-        if min(self.components, self.fits, self.steps) < 1 or min(self.bins, self.cells) < 4:
+        if (
+            min(self.components, self.fits, self.steps, self.columns) < 1
+            or min(self.bins, self.cells) < 4
+        ):
             raise ValueError(
                 "Mosaic needs at least one component, fit and step, and four bins and cells."
             )
@@ -100,18 +108,26 @@ class Mosaic:
         """What will be counted; the first arrangement whose counts are not too many."""
         layout, label = schema.layout, label_place(schema)
         classes = layout.codes[label].size if label >= 0 else 1
-        room = self.values // (classes * max(len(layout.numbers), 1))
-        most = max(8, min(self.cells, room))
+        # Noise grows with the number of columns: wide tables are better seen through few cells.
+        width = max(len(layout.numbers) + len(layout.codes), 1)
+        room = min(WIDTH // width, self.values // (classes * max(len(layout.numbers), 1)))
+        most = min(self.cells, max(16, room))
         columns = table_columns(layout, label, most)
-        for by_class, bins in ((c, b) for c in (True, False) for b in (self.bins, self.bins // 2)):
-            bins = max(bins, 4)
-            slots = tuple(_slots(column, bins) for column in columns)
-            found = Design(columns, most, by_class, bins, slots, chosen=False)
+        few = max(self.bins // 2, 4)
+        every = [tuple(_slots(column, bins) for column in columns) for bins in (self.bins, few)]
+        some = (few + few // 2,) * min(self.columns, len(columns))
+        for slots, bins, chosen, by_class in (
+            (every[0], self.bins, False, True),
+            (every[1], few, False, True),
+            (every[0], self.bins, False, False),
+            (every[1], few, False, False),
+            (some, few, True, True),
+            (some, few, True, False),
+        ):
+            found = Design(columns, most, by_class, bins, slots, chosen)
             if found.pair_cells * (classes if by_class else 1) <= self.values:
-                return found
-        slot = bins + bins // 2
-        count = int(math.sqrt(2 * self.values) / slot)
-        return Design(columns, most, False, bins, (slot,) * max(count, 2), chosen=True)
+                break
+        return found
 
     def questions(self, schema: Schema, adjacency: Adjacency) -> tuple[Question, ...]:
         """Histograms by class, then pairs of bins by class."""
@@ -124,7 +140,7 @@ class Mosaic:
         first = Question(
             name="histograms",
             bound=Bound(segments=(histograms,), by=label),
-            share=self.first if design.pairs else 1.0,
+            share=self._first(design),
             unit=1.0,
             meaning="how many rows lie in each cell of each column" + given,
         )
@@ -134,12 +150,18 @@ class Mosaic:
         second = Question(
             name="pairs of columns",
             bound=Bound(segments=(counts,), by=label if design.by_class else None),
-            share=1.0 - self.first,
+            share=1.0 - self._first(design),
             unit=1.0,
             meaning=f"how many rows lie in each pair of bins of {design.pairs} pairs of columns"
             + (given if design.by_class else ""),
         )
         return first, second
+
+    def _first(self, design: Design) -> float:
+        """The histograms' share: all if there are no pairs, more if most columns have none."""
+        if not design.pairs:
+            return 1.0
+        return max(self.first, 0.5) if design.chosen else self.first
 
     def learn(self, vault: Vault, *, key: Any) -> MosaicGenerator:
         """Release histograms, bin by them, release pairs, then fit and teach."""

@@ -29,7 +29,7 @@ from nacre.schema import Encoded, Layout
 Array = NDArray[np.float32]
 Index = NDArray[np.int64]
 NOT_POSSIBLE = "The model gives rows with these values no probability at all."
-CANDIDATES = 200_000  # rows drawn for a condition on the label before the nearest ones are repeated
+CANDIDATES = 100_000  # rows drawn for a condition on the label before the nearest ones are repeated
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -165,13 +165,13 @@ class MosaicGenerator(AbstractGenerator):
             return cells, draw_labels(self.posterior(cells), rng)
         kept: list[Index] = []
         tried: list[Index] = []
-        have, rate = 0, 0.5
-        while have < n and len(tried) * 2048 < CANDIDATES + 2 * n:
-            cells, _ = self.rows(int(np.clip((n - have) / rate, 256, 1 << 14)), rng, given)
+        missing, rate = n, 0.5
+        while missing > 0 and sum(map(len, tried)) < CANDIDATES + 2 * n:
+            cells, _ = self.rows(int(np.clip(missing / rate, 256, 1 << 14)), rng, given)
             chance = self.posterior(cells) @ by_class
             kept.append(cells[rng.random(len(cells)) < chance])
             tried.append(cells)
-            have += len(kept[-1])
+            missing -= len(kept[-1])
             rate = max(float(chance.mean()), 1e-3)
         found = np.concatenate([*kept, np.zeros((0, len(self.sizes)), np.int64)])[:n]
         if len(found) < n:

@@ -72,13 +72,14 @@ def fit_mixtures(
     )
     theta = _start(targets, fits, components, rng)
     state = theta, jax.jit(jax.vmap(ADAM.init))(theta)
-    for done in range(0, steps, CHUNK):
-        state, misfit = _advance(state, owner, arrays, rate, min(CHUNK, steps - done))
-        on_progress(min(0.95, (done + CHUNK) / steps))
+    chunk = min(CHUNK, steps)
+    for done in range(chunk, steps + 1, chunk):
+        state, misfit = _advance(state, owner, arrays, rate, chunk)
+        on_progress(0.95 * done / steps)
         if float(misfit.mean()) < stop * max(cells, 1.0):
             break
     # A last few smaller steps, so that no fit stands where Adam's noise left it.
-    (theta, _), _ = _advance(state, owner, arrays, rate / 5, min(CHUNK, steps))
+    (theta, _), _ = _advance(state, owner, arrays, rate / 5, chunk)
     on_progress(1.0)
     p, w = jax.jit(jax.vmap(partial(mixture, owner=owner)))(theta)
     shape = fits * components, -1

@@ -1,0 +1,145 @@
+"""Mosaic: what it counts is public, and what it makes keeps what was counted."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from nacre.fit import fit
+from nacre.methods import Mosaic, choose
+from nacre.schema import Boolean, Categorical, Integer, Real, Schema
+from nacre.vault import Adjacency
+
+QUICK = Mosaic(components=40, fits=1, steps=200)
+
+
+def schema(numbers=3, categories=2, classes=2, **columns):
+    names = {f"x{i}": Integer(low=0, high=999) for i in range(numbers)}
+    names |= {f"c{i}": Categorical(values=tuple("abcdef")) for i in range(categories)}
+    label = {"y": Categorical(values=tuple(f"v{i}" for i in range(classes)))} if classes else {}
+    return Schema(names | columns | label, label="y" if classes else None)
+
+
+def size(method, table):
+    classes = len(table.columns["y"].values) if table.label else 1
+    return [
+        q.bound.size * (1 if q.bound.by is None else classes)
+        for q in method.questions(table, Adjacency.ADD_REMOVE)
+    ]
+
+
+def test_a_narrow_table_is_counted_in_full():
+    design = Mosaic().design(schema())
+    assert design.by_class and not design.chosen
+    assert design.slots == (24, 24, 24, 6, 6)
+    assert design.pair_cells == 3 * 24 * 24 + 6 * 24 * 6 + 36
+    first, second = Mosaic().questions(schema(), Adjacency.ADD_REMOVE)
+    assert first.bound.segments[0].norm == pytest.approx(5**0.5)
+    assert second.bound.segments[0].norm == pytest.approx(10**0.5)
+    assert first.share + second.share == pytest.approx(1)
+
+
+def test_wide_tables_are_counted_coarser_then_over_all_classes_then_in_part():
+    some, many, most = (Mosaic().design(schema(n, 0, 2)) for n in (25, 50, 400))
+    assert (some.by_class, some.bins, some.chosen) == (True, 8, False)
+    assert (many.by_class, many.chosen) == (False, False)
+    assert (most.by_class, most.chosen) == (True, True)
+    assert len(most.slots) == Mosaic().columns
+    assert most.most < many.most < some.most < Mosaic().design(schema()).most
+    assert not Mosaic().design(schema(15, 0, 30)).by_class
+
+
+@pytest.mark.parametrize("numbers, classes", [(13, 2), (50, 7), (200, 2), (617, 26), (1000, 0)])
+def test_no_release_holds_many_more_values_than_allowed(numbers, classes):
+    assert max(size(Mosaic(), schema(numbers, 0, classes))) <= 330_000
+
+
+def test_one_column_needs_one_release():
+    only = Schema({"x": Integer(low=0, high=9)})
+    (question,) = Mosaic().questions(only, Adjacency.ADD_REMOVE)
+    assert question.share == 1
+    labeled = Schema({"x": Integer(low=0, high=9), "y": Boolean()}, label="y")
+    (question,) = Mosaic().questions(labeled, Adjacency.ADD_REMOVE)
+    assert question.bound.by == "y"
+
+
+def test_auto_is_mosaic_and_says_why():
+    method, reason = choose("auto", schema(), 1.0)
+    assert isinstance(method, Mosaic)
+    assert "Mosaic" in reason
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"first": 0.0}, {"first": 1.0}, {"trust": 2.0}, {"components": 0}, {"bins": 1}]
+)
+def test_settings_that_mean_nothing_are_refused(wrong):
+    with pytest.raises(ValueError, match="Mosaic|must lie"):
+        Mosaic(**wrong)
+
+
+def spiky(n=6000, seed=0):
+    """A spike at 40, a zero-inflated column, missing values, and a label that needs both."""
+    rng = np.random.default_rng(seed)
+    hours = np.where(rng.random(n) < 0.5, 40, rng.integers(1, 100, n))
+    sex = rng.random(n) < 0.4
+    gain = np.where(rng.random(n) < 0.9, 0, rng.integers(1, 99_999, n))
+    wage = np.where(sex & (rng.random(n) < 0.6), np.nan, rng.gamma(3, 60, n).clip(0, 1000).round(2))
+    chance = 1 / (1 + np.exp(-(hours - 45) / 8 - np.where(sex, 1.5, -1.5)))
+    return pd.DataFrame(
+        {"hours": hours, "sex": sex, "gain": gain, "wage": wage, "rich": rng.random(n) < chance}
+    )
+
+
+SPIKY = Schema(
+    {
+        "hours": Integer(low=1, high=99),
+        "sex": Boolean(),
+        "gain": Integer(low=0, high=99_999),
+        "wage": Real(low=0, high=1000, decimals=2, nullable=True),
+        "rich": Boolean(),
+    },
+    label="rich",
+)
+
+
+def test_spikes_zeros_missing_values_and_the_label_are_kept():
+    real = spiky()
+    model = fit(real, SPIKY, method=QUICK, epsilon=5, delta=1e-6, seed=0)
+    drawn = model.sample(6000, seed=1)
+    assert (drawn["hours"] == 40).mean() == pytest.approx((real["hours"] == 40).mean(), abs=0.03)
+    assert drawn["hours"].isin([39, 41]).mean() < 0.05
+    assert (drawn["gain"] == 0).mean() == pytest.approx(0.9, abs=0.03)
+    for group in (True, False):
+        a, b = (t.loc[t["sex"] == group, "wage"].isna().mean() for t in (drawn, real))
+        assert a == pytest.approx(b, abs=0.05)
+        for low, high in ((1, 30), (35, 45), (60, 99)):
+            a, b = (
+                t.loc[(t["sex"] == group) & t["hours"].between(low, high), "rich"].mean()
+                for t in (drawn, real)
+            )
+            assert a == pytest.approx(b, abs=0.12)
+
+
+def test_wide_tables_with_loose_columns_and_numeric_targets_work():
+    rng = np.random.default_rng(0)
+    table = schema(12, 0, 3)
+    frame = pd.DataFrame({f"x{i}": rng.integers(0, 1000, 400) for i in range(12)})
+    frame["y"] = rng.choice(["v0", "v1"], 400)  # v2 never occurs
+    frame["x0"] = np.where(frame["y"] == "v0", 100, 900)
+    method = dataclasses.replace(QUICK, values=3000, columns=4, steps=25)
+    assert method.design(table).chosen
+    model = fit(frame, table, method=method, epsilon=20, delta=1e-6, seed=0)
+    drawn = model.sample(400, seed=1)
+    high = drawn.groupby("y")["x0"].mean()
+    assert high["v1"] - high["v0"] > 300
+    target = model.sample(5, where={"y": "v1"})
+    assert set(target["y"]) == {"v1"}
+    regression = fit(frame, table, label="x3", method=method, epsilon=1, delta=1e-6, seed=0)
+    assert len(regression.sample(7)) == 7
+
+
+def test_hardly_any_rows_and_hardly_any_budget_still_give_a_table():
+    model = fit(spiky(20), SPIKY, method=QUICK, epsilon=0.01, delta=1e-6, seed=0)
+    assert SPIKY.check(pa.Table.from_pandas(model.sample(50, seed=1))).ok

@@ -1,0 +1,93 @@
+"""The fit: closed-form moments are those of samples, and fitting stops where noise begins."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from nacre.nets.mosaic_draw import draw_bins, pick
+from nacre.nets.mosaic_fit import Targets, block_bounds, fit_mixtures, mixture, pair_moments
+
+BLOCKS = block_bounds([3, 4, 2])
+OWNER = np.zeros((9, 3), np.float32)
+for _column, (_start, _end) in enumerate(BLOCKS):
+    OWNER[_start:_end, _column] = 1
+
+
+def random_mixture(seed=0, components=5, classes=2):
+    rng = np.random.default_rng(seed)
+    theta = {
+        "bins": rng.normal(0, 1.5, (components, 9)),
+        "label": rng.normal(0, 1.5, (components, classes)),
+        "weight": rng.normal(0, 1, components),
+    }
+    p, w = mixture({k: jnp.asarray(v) for k, v in theta.items()}, OWNER)
+    return np.asarray(p), np.asarray(w)
+
+
+def draw(p, w, n, rng):
+    component, label = np.divmod(pick(w, n, rng), w.shape[1])
+    bins = [draw_bins(p[:, start:end], component, rng) for start, end in BLOCKS]
+    return np.stack(bins, 1), label
+
+
+def test_probabilities_add_up_to_one():
+    p, w = random_mixture()
+    assert p @ OWNER == pytest.approx(np.ones((5, 3)), abs=1e-5)
+    assert w.sum() == pytest.approx(1, abs=1e-5)
+
+
+def test_closed_form_moments_are_those_of_samples():
+    p, w = random_mixture()
+    bins, label = draw(p, w, 200_000, np.random.default_rng(1))
+    moments = np.asarray(pair_moments(p, w))
+    for i in range(3):
+        for j in range(i + 1, 3):
+            (a, b), (c, d) = BLOCKS[i], BLOCKS[j]
+            for y in range(2):
+                found = np.zeros((b - a, d - c))
+                np.add.at(found, (bins[label == y, i], bins[label == y, j]), 1 / len(bins))
+                assert found == pytest.approx(moments[y, a:b, c:d], abs=4e-3)
+
+
+def targets(p, w, noise, seed=2, pooled=False):
+    rng = np.random.default_rng(seed)
+    moments = np.asarray(pair_moments(p, w.sum(1, keepdims=True) if pooled else w), np.float64)
+    error = np.triu(rng.normal(0, noise, moments.shape))
+    measured = 1 - OWNER @ OWNER.T
+    return Targets(
+        pairs=moments + error + error.transpose(0, 2, 1),
+        pair_precision=measured / noise**2,
+        singles=(w.T @ p).astype(np.float64) + rng.normal(0, noise, (2, 9)),
+        single_precision=np.full(9, noise**-2.0),
+        blocks=BLOCKS,
+    )
+
+
+SETTINGS = {"fits": 2, "components": 20, "rate": 0.05, "stop": 1.0}
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_the_fit_comes_close_to_the_truth(pooled):
+    p, w = random_mixture()
+    wanted = targets(p, w, 1e-3, pooled=pooled)
+    q, v = fit_mixtures(wanted, steps=600, rng=np.random.default_rng(0), **SETTINGS)
+    assert q.shape == (40, 9) and v.shape == (40, 2)
+    assert v.sum() == pytest.approx(1, abs=1e-5)
+    sides = (w.sum(1, keepdims=True), v.sum(1, keepdims=True)) if pooled else (w, v)
+    truth, found = (np.asarray(pair_moments(a, b)) for a, b in zip((p, q), sides, strict=True))
+    measured = wanted.pair_precision > 0
+    assert np.abs(truth - found)[:, measured].mean() < 2e-3
+    assert v.T @ q == pytest.approx(w.T @ p, abs=5e-3)
+
+
+def test_the_fit_stops_where_noise_begins():
+    p, w = random_mixture()
+    done = []
+    fit_mixtures(
+        targets(p, w, 0.1),
+        steps=2000,
+        rng=np.random.default_rng(0),
+        on_progress=done.append,
+        **SETTINGS,
+    )
+    assert len(done) < 10, "such noise hides everything beyond a few steps"

@@ -1,0 +1,108 @@
+"""From counts to a generator: targets keep their places, the teacher repairs a blind mixture."""
+
+import numpy as np
+import pytest
+
+from nacre.cells import table_columns
+from nacre.nets.mosaic_learn import Pairs, Singles, pair_tables, targets, taught, untaught
+from nacre.schema import Code, Layout
+
+LAYOUT = Layout(numbers=(), codes=(Code("a", 4), Code("label", 2), Code("b", 3)))
+COLUMNS = table_columns(LAYOUT, 1, 512)
+GROUPS = [np.array([0, 1, 2, 2]), np.arange(3)]
+NOISE = 5.0
+
+
+def counts(n=8000, seed=0):
+    """Noisy counts of a table whose label depends on both columns and their interaction."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 4, n), rng.integers(0, 3, n)
+    logit = np.array([-0.8, -0.3, 0.3, 0.8])[a] + np.where(a > 0, 0.8, -0.8) * (b - 1)
+    label = (rng.random(n) < 1 / (1 + np.exp(-logit))).astype(int)
+    tables = [np.zeros((2, 4)), np.zeros((2, 3)), np.zeros((2, 3, 3))]
+    np.add.at(tables[0], (label, a), 1)
+    np.add.at(tables[1], (label, b), 1)
+    np.add.at(tables[2], (label, GROUPS[0][a], b), 1)
+    tables = [table + rng.normal(0, NOISE, table.shape) for table in tables]
+    singles = Singles.of(COLUMNS, np.concatenate(tables[:2], 1), NOISE)
+    return singles, Pairs((0, 1), GROUPS, {(0, 1): tables[2]}, NOISE), (a, b, label)
+
+
+def blind(singles, pairs):
+    """A mixture of one component: every column is right, and nothing depends on anything."""
+    parts = [
+        np.bincount(group, singles.cleaned[c].sum(0)) / singles.total
+        for c, group in zip(pairs.joined, pairs.groups, strict=True)
+    ]
+    weights = (singles.sizes / singles.total)[None].astype(np.float32)
+    components = np.concatenate(parts)[None].astype(np.float32)
+    return untaught(singles, pairs, components, weights, most=512, label=1)
+
+
+def label_error(model, truth):
+    a, b, label = truth
+    rows = model.sample(20_000, LAYOUT, np.random.default_rng(3), {})
+    error = []
+    for group in np.ndindex(3, 3):
+        real = (GROUPS[0][a] == group[0]) & (b == group[1])
+        drawn = (GROUPS[0][rows.codes[:, 0]] == group[0]) & (rows.codes[:, 2] == group[1])
+        error.append(abs(label[real].mean() - rows.codes[drawn, 1].mean()))
+    return np.mean(error)
+
+
+def test_the_teacher_repairs_the_label_and_pairs_add_interactions():
+    singles, pairs, truth = counts()
+    plain = blind(singles, pairs)
+    errors = [label_error(plain, truth)]
+    for pair_deviation in (0.0, 1.0):
+        model = taught(
+            plain,
+            singles,
+            pairs,
+            trust=0.5,
+            deviation=1.0,
+            pair_deviation=pair_deviation,
+            rng=np.random.default_rng(0),
+        )
+        errors.append(label_error(model, truth))
+    assert errors[0] > 0.15
+    assert errors[1] < 0.8 * errors[0]
+    assert errors[2] < 0.35 * errors[0]
+
+
+def test_columns_stay_as_they_were_when_the_label_is_taught():
+    singles, pairs, _ = counts()
+    model = taught(
+        blind(singles, pairs),
+        singles,
+        pairs,
+        trust=0.5,
+        deviation=1.0,
+        pair_deviation=1.0,
+        rng=np.random.default_rng(0),
+    )
+    rows = model.sample(8000, LAYOUT, np.random.default_rng(1), {})
+    share = np.bincount(rows.codes[:, 0], minlength=4) / 8000
+    assert share == pytest.approx(singles.cleaned[0].sum(0) / singles.total, abs=0.01)
+
+
+def test_targets_are_shares_with_the_precision_of_their_noise():
+    singles, pairs, _ = counts()
+    found = targets(singles, pairs)
+    assert found.blocks == ((0, 3), (3, 6))
+    assert found.pairs[:, :3, 3:] == pytest.approx(pairs.tables[0, 1] / singles.total)
+    assert found.pairs == pytest.approx(found.pairs.transpose(0, 2, 1))
+    assert (found.pair_precision[:3, :3] == 0).all()
+    assert found.pair_precision[0, 4] == pytest.approx((singles.total / NOISE) ** 2)
+    # The third bin holds two cells, so twice the variance.
+    assert found.single_precision[2] == pytest.approx(found.single_precision[1] / 2)
+    assert found.singles.sum(0)[:3].sum() == pytest.approx(1, abs=0.01)
+
+
+def test_tables_are_cut_from_slots():
+    values = np.arange(2 * (12 + 8 + 6), dtype=float).reshape(2, -1)
+    found = pair_tables(values, [0, 12, 20, 26], [4, 3, 2], [2, 3, 1])
+    assert found[0, 1].shape == (2, 2, 3)
+    assert found[0, 1][0].tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert found[0, 2][1].ravel().tolist() == [38, 40]
+    assert found[1, 2][0].ravel().tolist() == [20, 22, 24]
