@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bench.tables import render, results
-from bench.tables.measure import REAL, measure
 from bench.tables.plans import PLANS
+from bench.tables.trial import REAL, measure
 from nacre.evaluate.classifiers import PUBLISHED, available
 from nacre.methods import METHODS
 

@@ -80,9 +80,9 @@ def cut(plan: Plan, table: pa.Table, schema: Schema, seed: int) -> Split:
         codes = np.asarray(labels.indices)
         rare = codes != np.bincount(codes).argmax()
         table = table.filter(pa.array(rare | (rng.random(len(codes)) < plan.rate)))
-    fit = _fitted(plan, table, rng)
-    names = list(schema.names)
-    return Split(*(table.take(rows).select(names) for rows in fit), schema)
+    fitted, scored = _parts(plan, table, rng)
+    table = table.select(list(schema.names))
+    return Split(table.take(fitted), table.take(scored), schema)
 
 
 def read(name: str, seed: int) -> Split:
@@ -99,11 +99,12 @@ def _missing(table: pa.Table, schema: Schema) -> np.ndarray:
     return gaps
 
 
-def _fitted(plan: Plan, table: pa.Table, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def _parts(plan: Plan, table: pa.Table, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """The rows to fit and the rows to score on."""
     if plan.group is None:
         order = rng.permutation(table.num_rows)
-        return tuple(np.split(order, [int(plan.part * len(order))]))  # type: ignore[return-value]
+        end = int(plan.part * len(order))
+        return order[:end], order[end:]
     groups = np.asarray(table[plan.group].combine_chunks().dictionary_encode().indices)
     order = rng.permutation(groups.max() + 1)
     inside = np.isin(groups, order[: int(plan.part * len(order))])

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from bench.tables.measure import REAL
 from bench.tables.plans import PLANS
 from bench.tables.published import AVERAGE, STATISTICS, TABLES, Cell, Table
 from bench.tables.results import comparable
+from bench.tables.trial import REAL
 
 Results = Sequence[dict[str, Any]]
 WORDS = {"roc": "ROC", "prc": "PRC", "f1": "F1", "mmd": "MMD"}
