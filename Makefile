@@ -8,7 +8,7 @@ WORKERS ?= 2
 export JAX_PLATFORMS ?= cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types imports check bench docs test-lowest lock clean
+.PHONY: help setup demo test lint format types imports check bench tables docs test-lowest lock clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -47,7 +47,10 @@ imports: $(STAMP) ## what may import what, by import-linter
 
 check: test lint types imports ## everything that CI runs
 
-bench: $(STAMP) ## speed and quality tables
+tables: $(STAMP) ## re-run the papers' tables (hours; resumes where it stopped)
+	$(BIN)/python -m bench tables
+
+bench: $(STAMP) ## what can be measured
 	$(BIN)/python -m bench
 
 docs: $(STAMP) ## the documentation site, in site/

@@ -118,3 +118,12 @@ def test_a_plan_reads_no_rows_and_tells_errors():
     )
     assert "a count of rows will be off by about" in str(plan)
     assert plan.to_dict()["releases"][0]["share"] == 1.0
+
+
+def test_rules_between_columns_are_kept():
+    model = run()
+    old = model.sample(200, keep=lambda t: [value >= 50 for value in t["age"].to_pylist()])
+    assert len(old) == 200
+    assert (old["age"] >= 50).all()
+    with pytest.raises(ValueError, match="hardly ever"):
+        model.sample(10, keep=lambda t: [False] * t.num_rows)

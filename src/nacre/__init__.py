@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from nacre.fit import fit as fit
     from nacre.methods import MERF as MERF
     from nacre.methods import PEARL as PEARL
+    from nacre.methods import Mosaic as Mosaic
     from nacre.model import Model as Model
     from nacre.model import load as load
     from nacre.plan import Plan as Plan
@@ -56,6 +57,7 @@ _PLACES = {
     "MERF": "nacre.methods:MERF",
     "Model": "nacre.model:Model",
     "Ordinal": "nacre.schema:Ordinal",
+    "Mosaic": "nacre.methods:Mosaic",
     "PEARL": "nacre.methods:PEARL",
     "Plan": "nacre.plan:Plan",
     "Real": "nacre.schema:Real",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ from nacre.vault.guarantee import Guarantee
 
 PACKAGES = ("nacre", "jax", "numpy", "opendp", "dp-accounting")
 CHUNK = 1 << 16
+RAREST = 1e-3
+
+Keep = Callable[[pa.Table], Any]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -39,33 +43,66 @@ class Model:
     versions: Mapping[str, str] = dataclasses.field(default_factory=lambda: versions())
 
     def sample(
-        self, n: int, *, seed: int | None = None, where: Mapping[str, Any] | None = None
+        self,
+        n: int,
+        *,
+        seed: int | None = None,
+        where: Mapping[str, Any] | None = None,
+        keep: Keep | None = None,
     ) -> Any:
         """Draw n synthetic rows, as the kind of frame that was fitted (Arrow for files).
 
-        `where` keeps only rows with given values, e.g. {"sex": "Female"}; without `seed` each
-        call draws other rows.
+        Args:
+            n: how many.
+            seed: for the same rows again; without it each call draws others.
+            where: values to be given, e.g. {"sex": "Female"}; the other columns follow from them.
+            keep: which rows of an Arrow table may stay, as a mask; the others are drawn again.
+                For rules between columns: `lambda t: pc.less_equal(t["start"], t["end"])`.
         """
-        return self._frame(self.sample_arrow(n, seed=seed, where=where))
+        return self._frame(self.sample_arrow(n, seed=seed, where=where, keep=keep))
 
     def sample_arrow(
-        self, n: int, *, seed: int | None = None, where: Mapping[str, Any] | None = None
+        self,
+        n: int,
+        *,
+        seed: int | None = None,
+        where: Mapping[str, Any] | None = None,
+        keep: Keep | None = None,
     ) -> pa.Table:
-        """Draw n synthetic rows as an Arrow table."""
-        parts = list(self.batches(n, seed=seed, where=where))
+        """Draw n synthetic rows as an Arrow table; arguments as for `sample`."""
+        parts = list(self.batches(n, seed=seed, where=where, keep=keep))
         return pa.concat_tables(parts) if parts else self._decode(self.schema.layout.encoded())
 
     def batches(
-        self, n: int, *, seed: int | None = None, where: Mapping[str, Any] | None = None
-    ) -> Any:
+        self,
+        n: int,
+        *,
+        seed: int | None = None,
+        where: Mapping[str, Any] | None = None,
+        keep: Keep | None = None,
+    ) -> Iterator[pa.Table]:
         """Draw n rows as a stream of Arrow tables, so that memory stays flat in n."""
         if n < 0:
             raise ValueError(f"Cannot draw {n} rows. Give a number that is not negative.")
         rng = np.random.default_rng(seed)
         fixed = self._fixed(where or {})
-        for start in range(0, n, CHUNK):
-            size = min(CHUNK, n - start)
-            yield self._decode(self.generator.sample(size, self.schema.layout, rng, fixed))
+        drawn = kept = 0
+        while kept < n:
+            # Where rows are dropped, as many more are drawn as the past suggests.
+            lost = (drawn + 1) / (kept + 1)
+            size = min(CHUNK, max(1, math.ceil((n - kept) * lost)))
+            part = self._decode(self.generator.sample(size, self.schema.layout, rng, fixed))
+            drawn += size
+            if keep is not None:
+                part = part.filter(pa.array(keep(part), pa.bool_()))
+            part = part.slice(0, n - kept)
+            kept += part.num_rows
+            if kept < drawn * RAREST and drawn > 20 * CHUNK:
+                raise ValueError(
+                    f"Fewer than one row in {1 / RAREST:.0f} passes `keep`: the model hardly ever "
+                    "makes such rows. Relax the rule, or fix values with `where`."
+                )
+            yield part
 
     def certificate(self) -> dict[str, Any]:
         """The guarantee, what it covers and how to check it, as plain data."""

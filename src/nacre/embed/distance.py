@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from nacre.schema import Layout
 
-
 ONE = 2.0**10  # what the number one is in the integers that are summed
 
 
