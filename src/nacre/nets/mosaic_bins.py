@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
+CERTAIN = 2.5  # deviations of the noise beyond which a difference is believed
+
 
 def simplex(counts: Array, total: float) -> Array:
     """The nearest counts (in Euclidean distance) that are not negative and add up to `total`."""
@@ -20,16 +22,42 @@ def simplex(counts: Array, total: float) -> Array:
     return np.maximum(counts - excess[last], 0.0)
 
 
-def clean(noisy: Sequence[Array]) -> tuple[list[Array], Array]:
-    """Class-wise histograms (C, cells) by column, made non-negative, and the class sizes.
+def smooth(counts: Array, noise: float) -> Array:
+    """Counts over ordered cells with what is likely noise taken out: spikes and jumps stay.
+
+    A Haar transform that does not depend on where it starts (Coifman and Donoho, 1995): the
+    difference of two neighboring stretches counts only above `CERTAIN` noise deviations.
+    """
+    size = len(counts)
+    level = np.concatenate([counts[::-1], counts, counts[::-1]])
+    widths = [2**j for j in range(size.bit_length() - 1)]
+    kept = []
+    for width in widths:
+        other = np.roll(level, -width)
+        difference, level = (level - other) / 2, (level + other) / 2
+        sure = np.abs(difference) > CERTAIN * noise / np.sqrt(2 * width)
+        kept.append(np.where(sure, difference, 0.0))
+    for width, difference in zip(reversed(widths), reversed(kept), strict=True):
+        level = (level + difference + np.roll(level - difference, width)) / 2
+    return level[size : 2 * size]
+
+
+def clean(
+    noisy: Sequence[Array], noise: float, ordered: Sequence[int]
+) -> tuple[list[Array], Array]:
+    """Class-wise histograms (C, cells) by column without their noise, and the class sizes.
 
     Every column's histogram adds up to the class size plus noise whose variance is proportional
-    to its number of cells: the sizes are their weighted mean, and all histograms agree on them.
+    to its number of cells: the sizes are their weighted mean.  The first `ordered` cells of a
+    column are smoothed; then all are made non-negative and agree on the sizes.
     """
     spread = np.array([table.shape[1] for table in noisy], np.float64)
     sums = np.stack([table.sum(1) for table in noisy])
     sizes = np.maximum((sums / spread[:, None]).sum(0) / (1 / spread).sum(), 1.0)
-    tables = [np.stack([simplex(*pair) for pair in zip(t, sizes, strict=True)]) for t in noisy]
+    tables = []
+    for table, count in zip(noisy, ordered, strict=True):
+        rows = [np.r_[smooth(row[:count], noise), row[count:]] for row in table]
+        tables.append(np.stack([simplex(*pair) for pair in zip(rows, sizes, strict=True)]))
     return tables, sizes
 
 

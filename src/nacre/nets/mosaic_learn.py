@@ -38,7 +38,8 @@ class Singles:
         """From the released counts (C, all cells)."""
         ends = np.cumsum([column.size for column in columns])
         noisy = np.split(values, ends[:-1], axis=1)
-        return Singles(columns, noisy, *clean(noisy), noise)
+        ordered = [0 if column.cells is None else column.cells.size for column in columns]
+        return Singles(columns, noisy, *clean(noisy, noise, ordered), noise)
 
     @property
     def total(self) -> float:
