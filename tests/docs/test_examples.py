@@ -1,0 +1,49 @@
+"""Every Python block and every terminal line of the documentation runs, in the page's order."""
+
+import shlex
+
+import pytest
+from typer.testing import CliRunner
+
+from nacre.cli import app
+
+from .pages import PAGES, blocks
+
+LANGUAGES = {"python", "console", "yaml", "text"}  # only `text` is not looked at
+WITH_CODE = [page for page in PAGES if any(b.language == "python" for b in blocks(page))]
+WITH_COMMANDS = [page for page in PAGES if any(b.language == "console" for b in blocks(page))]
+
+
+def test_there_are_examples():
+    assert {page.stem for page in WITH_CODE} >= {"quickstart", "schema", "choosing", "ledger"}
+    assert {page.stem for page in WITH_COMMANDS} >= {"quickstart", "schema"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_blocks_say_what_they_are(page):
+    assert {block.language for block in blocks(page)} <= LANGUAGES
+    assert page.read_text(encoding="utf-8").count("\n```") % 2 == 0
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # a page may warn; it may not fail
+@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.stem)
+def test_python_runs(page, desk):
+    names = {"__name__": "__main__"}
+    for block in blocks(page):
+        if block.language == "python":
+            lines = "\n" * block.line + block.text  # so that errors name the page's own line
+            exec(compile(lines, str(page), "exec"), names)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.stem)
+def test_commands_run(page, desk):
+    for block in blocks(page):
+        if block.language != "console":
+            continue
+        for line in block.text.splitlines():
+            assert line.startswith("$ nacre "), f"{page.name}: {line!r} is not a command"
+            _, _, *arguments = shlex.split(line)
+            (desk / "draft.yaml").unlink(missing_ok=True)  # it is not overwritten, as it should be
+            found = CliRunner().invoke(app, arguments)
+            assert found.exit_code == 0, f"{page.name}: {line}\n{found.output}"

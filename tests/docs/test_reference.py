@@ -1,0 +1,54 @@
+"""The references and the tables of settings say what the code says."""
+
+import dataclasses
+import re
+
+import pytest
+from typer.main import get_command
+
+from nacre.cli import app
+from nacre.methods import METHODS
+
+from .pages import DOCS, settings
+
+
+def commands(group, path=()):
+    """Every command with its full name."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
+
+
+COMMANDS = dict(commands(get_command(app)))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_command_line_is_complete(name):
+    text = (DOCS / "cli.md").read_text(encoding="utf-8")
+    assert f"## nacre {name}\n" in text
+    section = text.partition(f"## nacre {name}\n")[2].partition("\n## ")[0]
+    usage = section.partition("```text")[2].partition("```")[0]
+    said = set(re.findall(r"--[a-z-]+", usage))
+    known = {
+        option
+        for parameter in COMMANDS[name].params
+        for option in (*parameter.opts, *parameter.secondary_opts)
+        if option.startswith("--")
+    }
+    assert said == known - {"--help"}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_settings_are_those_of_the_method(name):
+    defaults = dataclasses.asdict(METHODS[name]())
+    assert settings(DOCS / f"{name}.md") == {key: str(value) for key, value in defaults.items()}
+
+
+def test_public_names_are_in_the_reference():
+    import nacre
+
+    text = (DOCS / "api.md").read_text(encoding="utf-8")
+    known = set(nacre.__all__) - {"__version__", "datasets"}
+    assert [name for name in sorted(known) if not re.search(rf"\b{name}\b", text)] == []
