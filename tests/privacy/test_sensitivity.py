@@ -91,8 +91,7 @@ CASES = {
     ),
     "wild sparse": (wild_sparse, block({"size": 2, "norm": 5.0}, {"size": 2, "norm": 7.0})),
 }
-# Features that cannot reach their bound, because of what they are: two rows cannot disagree in
-# all that `pairs_of_codes` says and share a label; the wild ones point nowhere near opposite ways.
+# Features whose rows never point far enough apart to reach the bound of replacing one by another.
 LOOSE = {
     ("lying non-negative floats", Adjacency.REPLACE_ONE),
     ("wild sparse", Adjacency.REPLACE_ONE),
