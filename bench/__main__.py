@@ -5,6 +5,7 @@ import sys
 
 NAMES = {
     "adult": "each method on Adult: the papers' protocol and the official split",
+    "peers": "other tools on Adult's official split, if they are installed",
     "speed": "a training step, vault.sum, and memory against references in the same run",
     "startup": "import, --help and demo times",
     "tables": "the papers' tables on eight data sets, run again; --quick takes minutes",
