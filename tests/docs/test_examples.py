@@ -41,7 +41,7 @@ def test_commands_run(page, desk):
     for block in blocks(page):
         if block.language != "console":
             continue
-        for line in block.text.splitlines():
+        for line in block.text.replace("\\\n", " ").splitlines():
             assert line.startswith("$ nacre "), f"{page.name}: {line!r} is not a command"
             _, _, *arguments = shlex.split(line)
             (desk / "draft.yaml").unlink(missing_ok=True)  # it is not overwritten, as it should be
