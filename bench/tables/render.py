@@ -24,7 +24,8 @@ Each table is cut as the papers cut it (undersampled, then split), fitted at ε 
 replace-one, and as many synthetic rows as fitted ones teach the papers' classifiers, which are
 scored on real rows. "ROC" and "PRC" are those of *hard* predictions, as the papers compute them,
 so ROC is balanced accuracy; F1 is weighted by class. In brackets: ours minus the best
-differentially private number of the papers in that row; **bold** where ours is better.
+differentially private number of the papers in that row; **bold** where ours is better. A star
+marks an average over some of the paper's classifiers only: it indicates, no more.
 
 Real-data scores, theirs and ours, say how alike the two protocols are. They differ where the
 papers do not say how values reach the classifiers (theirs: category codes as numbers for DP-MERF;
@@ -53,6 +54,12 @@ def _of_run(run: dict[str, Any], cell: Cell) -> float | None:
     return float(np.mean(scores)) if scores else None
 
 
+def is_partial(results: Results, method: str, cell: Cell) -> bool:
+    """Whether our average is over fewer classifiers than the paper's."""
+    runs = comparable(results, cell.dataset, method)
+    return cell.row == AVERAGE and any(not set(cell.over) <= set(run["scores"]) for run in runs)
+
+
 def beats(ours: float, cell: Cell) -> bool:
     """Whether our number is better than every differentially private one of the row."""
     return ours < cell.to_beat if cell.lower else ours > cell.to_beat
@@ -67,30 +74,36 @@ def render(results: Results, methods: Sequence[str], notes: str = "") -> str:
 
 def _summary(results: Results, methods: Sequence[str]) -> str:
     """How many rows of the main tables each method wins, and which it does not."""
-    lines = ["## In short", ""]
+    lines = [
+        "## In short",
+        "",
+        "Rows of DP-MERF's Table 2 and of PEARL's Tables 2 and 3 (ROC, PRC, F1) in which a method "
+        "beats the papers' best differentially private number:",
+        "",
+    ]
+    cells = [(t, cell) for t in TABLES[:3] for cell in t.cells if cell.row != "statistics"]
     for method in methods:
-        won, lost = 0, []
-        for table in TABLES[:3]:
-            for cell in table.cells:
-                ours = value(results, method, cell)
-                if ours is None or cell.row == "statistics":
-                    continue
-                if beats(ours, cell):
-                    won += 1
-                else:
-                    row = "" if cell.row == AVERAGE else f", {cell.row}"
-                    place = f"{table.title.split(':')[0]}, {cell.dataset}{row}"
-                    lost.append(
-                        f"{place}: {WORDS[cell.score]} {ours:.3f} against {cell.to_beat:.3f}"
-                    )
-        if won + len(lost):
-            lines.append(
-                f"- **{method}** beats the papers' best differentially private number in {won} of "
-                f"{won + len(lost)} rows of DP-MERF's Table 2 and PEARL's Tables 2 and 3 that were "
-                f"run{'.' if not lost else '; not in:'}"
-            )
-            lines += [f"    - {line}" for line in lost]
+        found = [(table, cell, value(results, method, cell)) for table, cell in cells]
+        ran = [(t, cell, ours) for t, cell, ours in found if ours is not None]
+        lost = [(t, cell, ours) for t, cell, ours in ran if not beats(ours, cell)]
+        if not ran:
+            continue
+        starred = sum(is_partial(results, method, cell) for _, cell, _ in ran)
+        lines.append(
+            f"- **{method}**: {len(ran) - len(lost)} of the {len(ran)} that were run"
+            + f" ({starred} of them starred)" * bool(starred)
+            + (f"; {len(cells) - len(ran)} were not" if len(ran) < len(cells) else "")
+            + ("; not in:" if lost else "")
+        )
+        lines += [_loss(results, method, *loss) for loss in lost]
     return "\n".join([*lines, ""])
+
+
+def _loss(results: Results, method: str, table: Table, cell: Cell, ours: float) -> str:
+    place = table.title.split(":")[0] + ", " + cell.dataset
+    place += "" if cell.row == AVERAGE else f", {cell.row}"
+    star = _star(results, method, cell)
+    return f"    - {place}: {WORDS[cell.score]} {ours:.3f}{star} against {cell.to_beat:.3f}"
 
 
 def _ran(results: Results, methods: Sequence[str]) -> str:
@@ -98,9 +111,8 @@ def _ran(results: Results, methods: Sequence[str]) -> str:
     lines = [
         "## What was run",
         "",
-        "Seeds / classifiers, and CPU seconds of one fit and draw. Fewer than twelve classifiers: "
-        "a quick run, whose averages are over other classifiers than the papers' and only "
-        "indicate.",
+        "Seeds / classifiers, and CPU seconds of one fit and draw; fewer than twelve classifiers "
+        "are a quick run.",
         "",
         "| data set | rows fitted | rows scored | " + " | ".join([REAL, *methods]) + " |",
         "| --- | ---: | ---: |" + " --- |" * (len(methods) + 1),
@@ -141,11 +153,18 @@ def _table(table: Table, results: Results, methods: Sequence[str]) -> str:
     for cell in table.cells:
         row = [cell.dataset, *([cell.row] if text == 3 else []), WORDS[cell.score]]
         row += [_number(cell.real, cell)] * has_real
-        row.append(_number(value(results, REAL, cell), cell))
+        row.append(_number(value(results, REAL, cell), cell) + _star(results, REAL, cell))
         row += [_number(cell.dp.get(name), cell) for name in theirs]
-        row += [_ours(value(results, method, cell), cell) for method in methods]
+        row += [
+            _ours(value(results, method, cell), cell) + _star(results, method, cell)
+            for method in methods
+        ]
         lines.append("| " + " | ".join(row) + " |")
     return "\n".join([*lines, ""])
+
+
+def _star(results: Results, method: str, cell: Cell) -> str:
+    return r"\*" if is_partial(results, method, cell) else ""
 
 
 def _number(found: float | None, cell: Cell) -> str:
