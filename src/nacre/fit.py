@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from nacre.methods import Method, choose
 from nacre.model import Model
 from nacre.schema import Schema, SchemaError
@@ -105,7 +107,7 @@ def fit(
         method=chosen.title,
         settings=dataclasses.asdict(chosen),  # type: ignore[call-overload]
         kind=source.kind,
-        types=source.types,
+        types=_types(source, schema, bad_rows),
         ledger=None if charger is None else {"dataset": dataset, "entry": charger.entry},
     )
 
@@ -125,6 +127,23 @@ def _check(source: Source, schema: Schema) -> int:
             "private model of so few would be pure noise. Nothing was spent."
         )
     return found.rows
+
+
+def _types(source: Source, schema: Schema, bad_rows: str) -> pa.Schema | None:
+    """The column types of sampled tables: as declared, and by the schema where rows decided them.
+
+    The check makes sure that no gap turned the type of a column that may have none.
+    """
+    if source.types is None:
+        return None
+    canonical = schema.decode(schema.layout.encoded()).schema
+    fields = []
+    for field in source.types:
+        column = schema.columns[field.name]
+        checked = bad_rows == "check" and not column.nullable and not pa.types.is_string(field.type)
+        declared = field.name not in source.loose or checked
+        fields.append(field if declared else canonical.field(field.name))
+    return pa.schema(fields)
 
 
 def _warn_about_delta(delta: float, rows: int) -> None:

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from nacre.nets.generator import AbstractGenerator
 from nacre.schema import Encoded, Schema, as_types
+from nacre.vault.accountant import Release
 from nacre.vault.guarantee import Guarantee
 
 PACKAGES = ("nacre", "jax", "numpy", "opendp", "dp-accounting")
@@ -185,6 +186,9 @@ def load(path: str | Path) -> Model:
             ledger=document["ledger"],
             versions=dict(document["versions"]),
         )
+        for release in schema.releases:
+            if Release.from_dict(release) not in model.guarantee.releases:
+                raise ValueError("The guarantee leaves out what the schema was bought with.")
         # Drawing one row shows that generator and schema belong together.
         model.sample_arrow(1, seed=0)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:

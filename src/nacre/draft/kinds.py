@@ -10,6 +10,7 @@ import pyarrow as pa
 import yaml
 
 from nacre.schema import Column, Schema, SchemaError, cells
+from nacre.vault import Source
 
 # What a draft has to find out, by type, with stand-ins to check everything else beforehand: a
 # mistake must not be found after budget was spent.
@@ -37,22 +38,24 @@ def read_types(path: str | Path) -> dict[str, Any]:
 
 
 def column_facts(
-    declared: pa.Schema | None,
+    source: Source,
     types: Mapping[str, Any] | None,
     drop: Collection[str],
-    source: str,
 ) -> dict[str, dict[str, Any]]:
-    """For each column its `type`, and whatever else is known; all problems at once."""
-    types = types or {}
+    """For each column its `type`, and whatever else is known; all problems at once.
+
+    A column of a plain NumPy type declares nothing: pandas makes float64 of int64 for one gap.
+    """
+    types, declared = types or {}, source.types
     if declared is None and not types:
         raise SchemaError(
-            f"{source} does not say what type its columns have, and a private draft may not guess "
-            "it from the rows. Give `types` (--types types.yaml), one `name: type` a line: "
+            f"{source.name} does not say what type its columns have, and a private draft may not "
+            "guess it from the rows. Give `types` (--types types.yaml), one `name: type` a line: "
             f"{', '.join(UNKNOWN)}."
         )
     names = list(types) if declared is None else list(declared.names)
     problems = [
-        f"'{name}' is not a column of {source}."
+        f"'{name}' is not a column of {source.name}."
         for name in {*types, *drop}
         if name not in names and declared is not None
     ]
@@ -61,7 +64,7 @@ def column_facts(
         if name in drop:
             continue
         given = types.get(name)
-        if given is None and declared is not None:
+        if given is None and declared is not None and name not in source.loose:
             given = _declared_type(declared.field(name).type)
         known: Any = {"type": given} if isinstance(given, str) else given
         found = _problems(name, known)

@@ -65,7 +65,7 @@ def private_draft(
     check_budget(epsilon, delta)
     drop = (drop,) if isinstance(drop, str) else drop
     whole = open_source(data)
-    facts = column_facts(whole.types, types, drop, whole.name)
+    facts = column_facts(whole, types, drop)
     known = {name: declared_column(name, said) for name, said in facts.items()}
     unknown = {name: said for name, said in facts.items() if known[name] is None}
     if label is not None and label not in facts:

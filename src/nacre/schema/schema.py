@@ -72,6 +72,11 @@ class Schema:
             found.append(
                 f"provenance={shown(self.provenance)} must be one of {', '.join(PROVENANCES)}."
             )
+        if self.provenance == "private" and not self.releases:
+            found.append(
+                "provenance: private needs the `releases` that its facts were bought with; a fit "
+                "counts them. Keep them as the draft wrote them, or declare the facts as public."
+            )
         if not isinstance(self.reviewed, bool):
             found.append(f"reviewed={shown(self.reviewed)} must be true or false.")
         if not all(isinstance(release, dict) for release in self.releases):

@@ -46,13 +46,20 @@ class Release:
         if self.mechanism not in ("gaussian", "subsampled-gaussian", "approximate"):
             raise ValueError(f"Unknown mechanism {self.mechanism!r} in release {self.name!r}.")
         numbers = (self.sensitivity, self.noise, self.rate, self.epsilon, self.delta)
-        if not all(math.isfinite(x) and x >= 0 for x in numbers) or self.steps < 1:
-            raise ValueError(f"Release {self.name!r} has a negative or infinite number in it.")
-        if self.mechanism != "approximate" and not (self.noise > 0 and self.sensitivity > 0):
-            raise ValueError(f"Release {self.name!r} has no noise.")
+        if not all(isinstance(x, (int, float)) and math.isfinite(x) and x >= 0 for x in numbers):
+            raise ValueError(f"Release {self.name!r} has a number in it that means nothing.")
+        if not all(type(x) is int and x >= 1 for x in (self.size, self.steps)):
+            raise ValueError(f"Release {self.name!r} needs whole numbers as size and steps.")
+        if self.mechanism == "approximate":
+            if not self.epsilon > 0 or self.noise or self.sensitivity:
+                raise ValueError(f"Release {self.name!r} needs an epsilon, and nothing else.")
+        elif self.epsilon or self.delta or not (self.noise > 0 and self.sensitivity > 0):
+            raise ValueError(f"Release {self.name!r} needs noise and a sensitivity, no epsilon.")
+        elif not 1e-6 < self.noise / self.sensitivity < 1e15:
+            raise ValueError(f"Release {self.name!r} has hardly any noise, or nothing but noise.")
         object.__setattr__(self, "adjacency", Adjacency(self.adjacency))
         repeated = self.steps != 1 or self.rate != 1
-        if type(self.steps) is not int or (repeated and self.mechanism != "subsampled-gaussian"):
+        if repeated and self.mechanism != "subsampled-gaussian":
             raise ValueError(f"Release {self.name!r} cannot have steps or a rate.")
         if not 0 < self.rate <= 1 or not self.delta < 1:
             raise ValueError(f"Release {self.name!r} has a rate or delta outside its range.")

@@ -33,6 +33,8 @@ class Guarantee:
             raise ValueError(f"epsilon must be positive, got {self.epsilon}.")
         if not 0 < self.delta < 1:
             raise ValueError(f"delta must lie strictly between 0 and 1, got {self.delta}.")
+        if self.unit != "row":
+            raise ValueError(f"The unit of privacy is the row here, not {self.unit!r}.")
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -51,6 +53,10 @@ class Guarantee:
 
     def verify(self) -> None:
         """Raise ValueError unless the releases really cost no more than what is claimed."""
+        if not self.releases and math.isfinite(self.epsilon):
+            raise ValueError(
+                "The guarantee lists no releases: there is nothing to compute it from."
+            )
         found = self.recompute()
         if not found <= self.epsilon * (1 + 1e-9):
             raise ValueError(

@@ -23,13 +23,33 @@ def stable_keys(
     """Values (as text) whose noisy count passes the threshold; `charge` runs before the noise."""
     counts: Counter[str] = Counter()
     for batch in batches:
-        values = pc.utf8_trim_whitespace(pc.cast(batch.column(column), pa.string()))
-        for entry in pc.value_counts(values).to_pylist():
-            if entry["values"] is not None:
-                counts[entry["values"]] += entry["counts"]
+        found = pc.value_counts(_as_bytes(batch.column(column)))
+        for value, count in zip(found.field(0), found.field(1).to_pylist(), strict=True):
+            if (key := _key(value.as_py())) is not None:
+                counts[key] += count
     measurement = _calibrated(release.epsilon, release.delta, adjacency)
     charge()
     return tuple(sorted(measurement(dict(counts))))
+
+
+def _as_bytes(column: pa.Array) -> pa.Array:
+    """The column's text as bytes: a cell that is not UTF-8 is no reason to stop."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if not (pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type)):
+        column = pc.cast(column, pa.large_string())
+    return pc.cast(column, pa.large_binary())
+
+
+def _key(value: bytes | None) -> str | None:
+    """The key of one cell, or None for a cell without one; a function of that cell alone.
+
+    OpenDP takes keys as C strings: a text that went on behind a zero byte would be taken for
+    another value and replace its count.
+    """
+    if value is None or b"\0" in value:
+        return None
+    return value.decode("utf-8", "replace").strip()
 
 
 def _calibrated(epsilon: float, delta: float, adjacency: Adjacency) -> Any:

@@ -7,10 +7,12 @@ no null marker) is inferred from values.
 from __future__ import annotations
 
 import dataclasses
+import datetime
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from nacre.schema import Schema, SchemaError
@@ -28,13 +30,17 @@ class Source:
     """A table that can be streamed as often as needed.
 
     kind   'pandas', 'polars', 'arrow' or 'file': what `Model.sample` gives back
-    types  the columns' Arrow types where the table declares them (they count as public), or None
+    types  the columns' Arrow types where the table declares them (they count as public), or None;
+           names and types only, as metadata may hold anything
+    loose  the columns whose type pandas does not declare but makes up from the rows: one gap
+           turns int64 into float64, bool into object
     """
 
     name: str
     kind: str
     types: pa.Schema | None
     _open: Callable[[], Iterator[pa.RecordBatch]]
+    loose: frozenset[str] = frozenset()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Start a new pass over the rows."""
@@ -56,7 +62,18 @@ def open_source(data: Any, names: Sequence[str] | Schema | None = None) -> Sourc
     if names is not None:
         _require(names, table.column_names, kind)
         table = table.select(list(names))
-    return Source(f"{kind} table", kind, table.schema, lambda: iter(table.to_batches(BATCH)))
+    loose = _loose(data) if kind == "pandas" else frozenset()
+    types = _bare(table.schema)
+    return Source(f"{kind} table", kind, types, lambda: iter(table.to_batches(BATCH)), loose)
+
+
+def _bare(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([(field.name, field.type) for field in schema])
+
+
+def _loose(frame: Any) -> frozenset[str]:
+    """Columns of plain NumPy types; extension types and NumPy's dates have room for gaps."""
+    return frozenset(str(name) for name, kind in frame.dtypes.items() if kind.kind in "iufbO")
 
 
 def _to_arrow(data: Any) -> tuple[pa.Table, str]:
@@ -80,20 +97,51 @@ def _to_arrow(data: Any) -> tuple[pa.Table, str]:
 
 
 def _from_pandas(frame: Any) -> pa.Table:
-    """Column by column, so that one of mixed Python objects becomes text instead of an error."""
+    """Column by column; Python objects become text, each by itself.
+
+    Arrow would infer the type of a column of objects from all of its values, so that one row
+    decided how every other is read.
+    """
     columns = {}
     for place, name in enumerate(frame.columns):
         series = frame.iloc[:, place]
-        try:
-            columns[str(name)] = pa.array(series, from_pandas=True)
-        except (pa.ArrowException, OverflowError, TypeError, ValueError):
-            missing = series.isna()
-            text = [None if gone else str(v) for v, gone in zip(series, missing, strict=True)]
-            columns[str(name)] = pa.array(text, pa.string())
+        columns[str(name)] = _objects(series) if series.dtype == object else _typed(series)
     if len(columns) != len(frame.columns):
         raise SourceError("Two columns of the frame have the same name. Rename one of them.")
     chunked = {n: c.combine_chunks() if hasattr(c, "chunks") else c for n, c in columns.items()}
     return pa.table(chunked)
+
+
+def _typed(series: Any) -> Any:
+    try:
+        return pa.array(series, from_pandas=True)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        return _objects(series.astype(object))
+
+
+def _objects(series: Any) -> pa.Array:
+    try:
+        # Only text, bytes and gaps pass, and those as `_text` would have them.
+        return pa.array(series, pa.string(), from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, UnicodeError):
+        gone = series.isna()
+        cells = [None if g else _text(value) for value, g in zip(series, gone, strict=True)]
+        return pa.array(cells, pa.string())
+
+
+def _text(value: Any) -> str | None:
+    """One Python object as text, by a fixed rule; None if it has none."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    try:
+        if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+            value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+        said = value.isoformat() if isinstance(value, datetime.date) else str(value)
+        return said.encode("utf-8", "replace").decode()
+    except Exception:  # a stranger's __str__ may raise anything; the cell then has no text
+        return None
 
 
 def _from_path(path: Path, names: Sequence[str] | None) -> Source:
@@ -120,8 +168,9 @@ def _from_path(path: Path, names: Sequence[str] | None) -> Source:
         for file in files:
             yield from _read_file(file, names)
 
-    if types is not None and names is not None:
-        types = pa.schema([types.field(name) for name in names])
+    if types is not None:
+        types = _bare(types)
+        types = types if names is None else pa.schema([types.field(name) for name in names])
     return Source(str(path), "file", types, read)
 
 
