@@ -87,7 +87,8 @@ def test_a_draft_is_refused_until_reviewed():
     with pytest.raises(SchemaError, match="set `reviewed: true`"):
         draft.require_usable()
     dataclasses.replace(draft, reviewed=True).require_usable()
-    dataclasses.replace(SCHEMA, provenance="private").require_usable()
+    bought = ({"name": "values of sex", "epsilon": 0.1},)
+    dataclasses.replace(SCHEMA, provenance="private", releases=bought).require_usable()
     SCHEMA.require_usable()
 
 

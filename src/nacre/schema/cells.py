@@ -124,7 +124,7 @@ def _parse_moments(cells: pa.Array) -> tuple[pa.Array, np.ndarray]:
     here = pc.cast(pc.if_else(pc.and_(local, possible), cells, nothing), micro)
     utc = pa.timestamp("us", "UTC")
     there = pc.cast(pc.if_else(pc.and_(zoned, possible), cells, nothing), utc)
-    unreadable = pc.invert(pc.or_(possible, empty))
+    unreadable = pc.and_(pc.is_valid(cells), pc.invert(pc.or_(possible, empty)))
     return pc.coalesce(here, pc.cast(there, micro)), mask(unreadable)
 
 
