@@ -1,5 +1,6 @@
 """Every Python block and every terminal line of the documentation runs, in the page's order."""
 
+import re
 import shlex
 
 import pytest
@@ -9,6 +10,8 @@ from nacre.cli import app
 
 from .pages import PAGES, blocks
 
+# A comment behind a print that starts like a number, a tuple or a list is what it prints.
+PRINTED = re.compile(r"print\(.*\)  # ([\d(\[].*)$", re.MULTILINE)
 LANGUAGES = {"python", "console", "yaml", "text"}  # only `text` is not looked at
 WITH_CODE = [page for page in PAGES if any(b.language == "python" for b in blocks(page))]
 WITH_COMMANDS = [page for page in PAGES if any(b.language == "console" for b in blocks(page))]
@@ -27,12 +30,17 @@ def test_blocks_say_what_they_are(page):
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # a page may warn; it may not fail
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.stem)
-def test_python_runs(page, desk):
+def test_python_runs_and_prints_what_the_page_says(page, desk, capsys):
     names = {"__name__": "__main__"}
     for block in blocks(page):
-        if block.language == "python":
-            lines = "\n" * block.line + block.text  # so that errors name the page's own line
-            exec(compile(lines, str(page), "exec"), names)
+        if block.language != "python":
+            continue
+        lines = "\n" * block.line + block.text  # so that errors name the page's own line
+        exec(compile(lines, str(page), "exec"), names)
+        printed = capsys.readouterr().out
+        for said in PRINTED.findall(block.text):
+            for number in re.split(r", (?=\d)", said):
+                assert number in printed
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

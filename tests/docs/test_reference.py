@@ -4,10 +4,12 @@ import dataclasses
 import re
 
 import pytest
+from scipy.stats import norm
 from typer.main import get_command
 
 from nacre.cli import app
 from nacre.methods import METHODS
+from nacre.vault import gaussian_mu
 
 from .pages import DOCS, settings
 
@@ -44,6 +46,18 @@ def test_command_line_is_complete(name):
 def test_settings_are_those_of_the_method(name):
     defaults = dataclasses.asdict(METHODS[name]())
     assert settings(DOCS / f"{name}.md") == {key: str(value) for key, value in defaults.items()}
+
+
+def test_what_an_attacker_can_do_at_each_epsilon():
+    text = (DOCS / "choosing.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([\d.]+) \| ([\d.]+) \| ([\d.]+)% \| ([\d.]+)% \|$", text, re.MULTILINE)
+    assert len(rows) == 6
+    for row in rows:
+        epsilon, noise, found, right = map(float, row)
+        mu = gaussian_mu(epsilon, 1e-5)
+        assert 1 / mu == pytest.approx(noise, abs=0.05 if noise > 10 else 0.005)
+        assert 100 * norm.cdf(norm.ppf(0.01) + mu) == pytest.approx(found, abs=0.05)
+        assert 100 * norm.cdf(mu / 2) == pytest.approx(right, abs=0.05)
 
 
 def test_public_names_are_in_the_reference():
