@@ -70,7 +70,7 @@ SETTINGS = {"fits": 2, "components": 20, "rate": 0.05, "stop": 1.0}
 def test_the_fit_comes_close_to_the_truth(pooled):
     p, w = random_mixture()
     wanted = targets(p, w, 1e-3, pooled=pooled)
-    q, v = fit_mixtures(wanted, steps=600, rng=np.random.default_rng(0), **SETTINGS)
+    q, v = fit_mixtures(wanted, steps=400, rng=np.random.default_rng(0), **SETTINGS)
     assert q.shape == (40, 9) and v.shape == (40, 2)
     assert v.sum() == pytest.approx(1, abs=1e-5)
     sides = (w.sum(1, keepdims=True), v.sum(1, keepdims=True)) if pooled else (w, v)

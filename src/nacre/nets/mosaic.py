@@ -18,6 +18,7 @@ from nacre.cells import Column, table_columns
 from nacre.nets.generator import AbstractGenerator
 from nacre.nets.mosaic_draw import (
     chances,
+    decode,
     draw_bins,
     draw_cells,
     draw_labels,
@@ -80,7 +81,7 @@ class MosaicGenerator(AbstractGenerator):
                 cells[:, column] = draw_cells(self.inside[:, span], group, none, label, rng)
         for column, cell in given.items():
             cells[:, column] = cell
-        return _decode(cells, label, columns, self.label, layout, rng)
+        return decode(cells, label, columns, self.label, layout, rng)
 
     def rows(
         self,
@@ -244,28 +245,3 @@ class MosaicGenerator(AbstractGenerator):
 
 FLOATS = ("components", "weights", "inside", "tilt", "pair_tilt")
 WHOLES = ("bins", "pairs")
-
-
-def _decode(
-    cells: Index,
-    label: Index,
-    columns: tuple[Column, ...],
-    label_place: int,
-    layout: Layout,
-    rng: np.random.Generator,
-) -> Encoded:
-    """Cells as encoded rows: a number's tick is uniform within its cell."""
-    ticks = np.zeros((len(cells), len(layout.numbers)), np.int64)
-    codes = np.zeros((len(cells), len(layout.codes)), np.int32)
-    for cell, column in zip(cells.T, columns, strict=True):
-        if column.cells is None:
-            codes[:, column.code] = cell
-            continue
-        missing = cell == column.cells.size
-        drawn = column.cells.draw(np.where(missing, 0, cell), rng)
-        ticks[:, column.number] = np.where(missing, 0, drawn)
-        if column.nullable:
-            codes[:, column.code] = missing
-    if label_place >= 0:
-        codes[:, label_place] = label
-    return layout.encoded(ticks, codes)

@@ -8,6 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from nacre.cells import Column
+from nacre.schema import Encoded, Layout
+
 Array = NDArray[np.floating]
 Index = NDArray[np.int64]
 
@@ -94,3 +97,28 @@ def draw_labels(chance: NDArray[np.float64], rng: np.random.Generator) -> Index:
         left -= chance[:, c]
         rows = rows[~hit]
     return label
+
+
+def decode(
+    cells: Index,
+    label: Index,
+    columns: tuple[Column, ...],
+    label_place: int,
+    layout: Layout,
+    rng: np.random.Generator,
+) -> Encoded:
+    """Cells as encoded rows: a number's tick is uniform within its cell."""
+    ticks = np.zeros((len(cells), len(layout.numbers)), np.int64)
+    codes = np.zeros((len(cells), len(layout.codes)), np.int32)
+    for cell, column in zip(cells.T, columns, strict=True):
+        if column.cells is None:
+            codes[:, column.code] = cell
+            continue
+        missing = cell == column.cells.size
+        drawn = column.cells.draw(np.where(missing, 0, cell), rng)
+        ticks[:, column.number] = np.where(missing, 0, drawn)
+        if column.nullable:
+            codes[:, column.code] = missing
+    if label_place >= 0:
+        codes[:, label_place] = label
+    return layout.encoded(ticks, codes)
