@@ -14,7 +14,7 @@ import pyarrow as pa
 from nacre.methods import Method, choose
 from nacre.model import Model
 from nacre.schema import Schema, SchemaError
-from nacre.vault.accountant import Release, gaussian_epsilon
+from nacre.vault.accountant import Release
 from nacre.vault.bound import Adjacency
 from nacre.vault.ledger import Ledger
 from nacre.vault.planning import check_budget
@@ -94,8 +94,9 @@ def fit(
         on_progress=on_progress,
     )
     if charger is not None:
-        charger.cost = gaussian_epsilon(vault.mu, delta) if schema.releases else epsilon
-        charger.delta, charger.mu = delta, vault.mu
+        # A private draft's releases are charged again: nothing tells that this ledger has them.
+        charger.cost, charger.delta = epsilon, delta
+        charger.mu = None if schema.releases else vault.mu
         charger.releases = len(questions)
     generator = chosen.learn(vault, key=_key(seed))
     if charger is not None:

@@ -51,6 +51,11 @@ class Lookup:
         empty = cells.says_nothing(names) if self.words else pc.equal(names, "")
         nothing = pc.or_(pc.is_null(names), pc.fill_null(empty, False))
         places = pc.coalesce(places, pc.index_in(_without_zeros(names), value_set=self.whole))
+        # True and False in a column of objects are text here, in one of Booleans they are not.
+        lower = pc.ascii_lower(names)
+        for word, written in zip(("true", "false"), self.truth, strict=True):
+            meant = pc.if_else(pc.equal(lower, word), written, None)
+            places = pc.coalesce(places, pc.index_in(pc.cast(meant, pa.string()), self.values))
         places = pc.if_else(nothing, NOTHING, pc.fill_null(places, NOT_LISTED))
         return pc.cast(places, pa.int32())
 
@@ -65,7 +70,18 @@ class Lookup:
             distinct = pc.cast(distinct, pa.float32())
         if pa.types.is_floating(kind):
             distinct = pc.if_else(pc.is_nan(distinct), None, distinct)
+            return pc.coalesce(_whole_numbers(distinct), pc.cast(distinct, pa.string()))
         return pc.cast(distinct, pa.string())
+
+
+def _whole_numbers(values: pa.Array) -> pa.Array:
+    """Floats that are whole numbers as integers are written; null for the others.
+
+    A gap makes float64 of a pandas column of integers, and 123456789012 would become 1.2e+11.
+    """
+    wide = pc.cast(values, pa.float64())
+    whole = pc.and_(pc.equal(wide, pc.floor(wide)), pc.less(pc.abs(wide), 2.0**53))
+    return pc.cast(pc.cast(pc.if_else(whole, wide, None), pa.int64()), pa.string())
 
 
 def _truth(values: Sequence[str]) -> tuple[str, str]:

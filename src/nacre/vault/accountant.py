@@ -45,6 +45,8 @@ class Release:
     def __post_init__(self) -> None:
         if self.mechanism not in ("gaussian", "subsampled-gaussian", "approximate"):
             raise ValueError(f"Unknown mechanism {self.mechanism!r} in release {self.name!r}.")
+        if not all(isinstance(x, str) for x in (self.name, self.theorem)):
+            raise ValueError("A release needs a name and a theorem, as text.")
         numbers = (self.sensitivity, self.noise, self.rate, self.epsilon, self.delta)
         if not all(isinstance(x, (int, float)) and math.isfinite(x) and x >= 0 for x in numbers):
             raise ValueError(f"Release {self.name!r} has a number in it that means nothing.")

@@ -85,10 +85,12 @@ class Guarantee:
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Guarantee:
         """The inverse of `to_dict`."""
-        epsilon = data["epsilon"]
+        epsilon, delta = data["epsilon"], data["delta"]
+        if isinstance(epsilon, str) or isinstance(delta, str):
+            raise ValueError("epsilon and delta must be numbers, not text.")
         return Guarantee(
             epsilon=math.inf if epsilon is None else float(epsilon),
-            delta=float(data["delta"]),
+            delta=float(delta),
             adjacency=Adjacency(data["adjacency"]),
             releases=tuple(Release.from_dict(r) for r in data["releases"]),
             unit=str(data["unit"]),

@@ -68,8 +68,8 @@ def remaining_mu(
 
 def check_budget(epsilon: float, delta: float) -> None:
     """Refuse budgets that mean nothing, before anything is spent."""
-    if not (math.isfinite(epsilon) and epsilon > 1e-5):
-        raise ValueError(f"epsilon must be a positive number (at least 1e-5), got {epsilon}.")
+    if not 1e-5 < epsilon <= 700:  # beyond it the proof of the discrete noise's slack ends
+        raise ValueError(f"epsilon must be a positive number (1e-5 to 700), got {epsilon}.")
     if not 1e-20 < delta < 1:
         raise ValueError(f"delta must lie strictly between 0 and 1, got {delta}.")
 

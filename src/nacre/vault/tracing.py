@@ -17,7 +17,7 @@ from nacre.exact import subjaxprs
 
 FORBIDDEN = (
     *("callback", "infeed", "outfeed", "ffi_call", "custom_call", "print"),
-    *("custom_vmap", "call_exported", "xla_call_module"),
+    *("custom_vmap", "call_exported", "xla_call_module", "pallas"),
 )
 
 

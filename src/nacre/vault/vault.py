@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
@@ -20,6 +21,7 @@ from nacre.vault.accountant import (
     epsilon_of,
     gaussian_epsilon,
     subsampled_guess,
+    total_mu,
 )
 from nacre.vault.bound import Adjacency, Bound
 from nacre.vault.guarantee import Guarantee
@@ -89,6 +91,7 @@ class Vault:
         self._charge_to = charge
         self.report = on_progress or (lambda stage, done: None)
         self._rows = rows
+        self._lock = threading.Lock()
         self._memory: tuple[Row, NDArray[np.bool_]] | None = None
         self.releases: tuple[Release, ...] = tuple(Release.from_dict(r) for r in schema.releases)
         self._prior = self.releases
@@ -269,7 +272,10 @@ class Vault:
 
     def _affordable(self, release: Release) -> None:
         cost = epsilon_of([*self.releases, release], self.delta, self.adjacency)
-        if not cost <= self.epsilon * (1 + 1e-9):
+        new = [r for r in (*self.releases[len(self._prior) :], release) if r.noise]
+        one_shot = [r for r in new if r.mechanism == "gaussian"]
+        within = total_mu(one_shot) <= self.mu * (1 + 1e-9)
+        if not (within and cost <= self.epsilon * (1 + 1e-9)):
             from nacre.vault.ledger import BudgetExceeded
 
             raise BudgetExceeded(
@@ -279,10 +285,12 @@ class Vault:
             )
 
     def _charge(self, release: Release) -> None:
-        self._affordable(release)
-        if self._charge_to is not None:
-            self._charge_to(release)
-        self.releases = (*self.releases, release)
+        # One step for all threads: two that each fit the budget alone must not both pass.
+        with self._lock:
+            self._affordable(release)
+            if self._charge_to is not None:
+                self._charge_to(release)
+            self.releases = (*self.releases, release)
 
     def _calibrated(self, rate: float, steps: int, share: float, name: str) -> Release:
         """A subsampled release whose cost is `share` of what is left of the budget.
