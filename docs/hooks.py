@@ -5,7 +5,7 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 RESULTS = "results.md"
-MISSING = "# Measured\n\nThe tables have not been run in this checkout: `make tables` writes them.\n"
+MISSING = "# Measured\n\nThe tables have not been run in this copy: `make tables` writes them.\n"
 
 
 def on_files(files: Files, *, config: Any) -> Files:
