@@ -67,7 +67,7 @@ class Guarantee:
     def __str__(self) -> str:
         number = len(self.releases)
         return (
-            f"(ε = {self.epsilon:.6g}, δ = {self.delta:g}), {self.adjacency.value}, "
+            f"(ε = {_upwards(self.epsilon):g}, δ = {self.delta:g}), {self.adjacency.value}, "
             f"per {self.unit}, {number} release{'' if number == 1 else 's'}"
         )
 
@@ -95,3 +95,11 @@ class Guarantee:
             releases=tuple(Release.from_dict(r) for r in data["releases"]),
             unit=str(data["unit"]),
         )
+
+
+def _upwards(epsilon: float) -> float:
+    """epsilon to four digits, never less than it is: what is printed is believed."""
+    if not math.isfinite(epsilon):
+        return epsilon
+    unit = 10.0 ** (math.floor(math.log10(epsilon)) - 3)
+    return math.ceil(epsilon / unit * (1 - 1e-12)) * unit
