@@ -56,7 +56,8 @@ class Plan:
                 )
             if planned.error is not None:
                 lines.append(
-                    f"    a mean over {self.rows:,} rows will be off by about {planned.error:.2g}"
+                    f"    a share (or mean) of {self.rows:,} rows will be off by about "
+                    f"{planned.error:.2g}"
                 )
         return "\n".join(lines)
 

@@ -22,7 +22,7 @@ def choose(method: str | Method, schema: Schema, epsilon: float) -> tuple[Method
     if not isinstance(method, str):
         return method, "Chosen by you."
     if method == "auto":
-        return Mosaic(), "Chosen automatically: Mosaic measures best on tables."
+        return Mosaic(), "Chosen automatically: Mosaic has scored best on tables."
     if method.lower() not in METHODS:
         known = ", ".join(["auto", *METHODS])
         raise ValueError(f"There is no method '{method}'. Choose one of: {known}.")
