@@ -37,6 +37,21 @@ def test_cleaned_histograms_agree_on_sizes_that_lean_on_small_columns():
     assert np.abs(sizes - noisy[0].sum(1)).max() < np.abs(sizes - noisy[1].sum(1)).max()
 
 
+def test_a_class_too_rare_to_be_seen_is_more_like_all_rows_than_like_its_noise():
+    rng = np.random.default_rng(4)
+    shape = np.exp(-0.5 * ((np.arange(100) - 30) / 10) ** 2)
+    shape /= shape.sum()
+    truth = np.stack([50_000 * shape, 200 * shape])
+    errors = []
+    for _ in range(10):
+        noisy = [truth + rng.normal(0, 30, truth.shape), np.array([[50_000.0], [200.0]])]
+        (table, _), _ = clean(noisy, 30.0, [100, 0])
+        found = table[1] / table[1].sum(), simplex(noisy[0][1], 200.0) / 200
+        errors.append([np.abs(share - shape).sum() / 2 for share in found])
+    pooled, alone = np.mean(errors, 0)
+    assert pooled < 0.75 * alone
+
+
 def test_smoothing_takes_noise_out_and_leaves_spikes_and_jumps():
     rng = np.random.default_rng(3)
     truth = np.r_[np.linspace(300, 500, 60), np.full(40, 100.0)]

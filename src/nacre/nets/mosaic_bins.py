@@ -56,7 +56,12 @@ def clean(
     sizes = np.maximum((sums / spread[:, None]).sum(0) / (1 / spread).sum(), 1.0)
     tables = []
     for table, count in zip(noisy, ordered, strict=True):
-        rows = [np.r_[smooth(row[:count], noise), row[count:]] for row in table]
+        ends = table[:, count:]
+        # A rare class is known by how it differs from all rows; where it does not, it is like them.
+        pool = smooth(table[:, :count].sum(0), noise * np.sqrt(len(sizes)))
+        like = np.outer(sizes / sizes.sum(), np.maximum(pool, 0.0))
+        parts = [smooth(row, noise) for row in table[:, :count] - like]
+        rows = np.concatenate([like + np.reshape(parts, like.shape), ends], axis=1)
         tables.append(np.stack([simplex(*pair) for pair in zip(rows, sizes, strict=True)]))
     return tables, sizes
 
