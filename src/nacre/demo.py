@@ -76,7 +76,7 @@ def run(
     for name, what in (
         ("report.html", "how good the synthetic rows are; confidential"),
         ("synthetic.csv", f"{synthetic.num_rows:,} synthetic rows; yours to share"),
-        ("demo.nacre", "the model and its certificate; try `nacre show --verify`"),
+        ("demo.nacre", "the model and its certificate; try `nacre show demo.nacre --verify`"),
     ):
         console.print(Text.assemble((f"{folder / name}", "bold cyan"), f"  {what}"))
     console.print(f"Done in {time.perf_counter() - started:.0f} seconds.")

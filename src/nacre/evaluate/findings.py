@@ -123,11 +123,12 @@ def _columns(scores: Sequence[Any]) -> Iterator[Finding]:
             float(len(doubtful)),
         )
     if wrong and not bad and not doubtful:
+        largest = max((s for _, s in wrong), key=lambda s: s.value)
         yield Finding(
             "good",
             "Columns",
-            f"Single columns are right: at worst {percent(wrong[0][1].value)} of the rows have "
-            f"the wrong value ({wrong[0][1].part}).",
+            f"Single columns are right: at worst {percent(largest.value)} of the rows have "
+            f"the wrong value ({largest.part}).",
         )
 
 
@@ -255,7 +256,7 @@ def _values(comparison: Comparison) -> Iterator[Finding]:
         yield Finding(
             "care",
             "Rare values",
-            f"Values that real rows have never occur here, in {', '.join(lost[:6])}"
-            f"{more(lost, 6)}: do not conclude that such rows do not exist.",
+            f"Some values of the real table never occur here: {', '.join(lost[:6])}"
+            f"{more(lost, 6)}. Do not conclude that such rows do not exist.",
             2.0,
         )

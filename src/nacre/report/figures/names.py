@@ -23,7 +23,7 @@ def value_at(column: Column, unit: float) -> str:
     if pa.types.is_temporal(written.type):
         return str(value)
     if isinstance(value, int):
-        return f"{value:,}" if abs(value) < 1e6 else f"{value:.3g}"
+        return f"{value:,}" if abs(value) < 1e9 else f"{value:.3g}"
     return f"{value:,.4g}"
 
 
@@ -32,5 +32,9 @@ def bin_names(rows: Rows, name: str, size: int) -> list[str]:
     if not rows.is_number(name):
         return value_names(rows.schema, name)
     bins = size - (rows.missing(name) is not None)
-    names = [value_at(rows.schema.columns[name], k / bins) for k in range(bins)]
+    column = rows.schema.columns[name]
+    top = column.ticks or 0
+    # The first tick of each bin; where every tick has a code of its own, that tick.
+    first = range(bins) if top < bins else [-(-k * top // bins) for k in range(bins)]
+    names = [value_at(column, tick / max(top, 1)) for tick in first]
     return names + ["missing"] * (size - bins)
