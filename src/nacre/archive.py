@@ -73,7 +73,8 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         raise
     except (zipfile.BadZipFile, KeyError, ValueError, OSError, AttributeError, EOFError) as error:
         raise ArchiveError(
-            f"{path} is not a nacre model, or it is damaged ({type(error).__name__})."
+            f"{path} is not a nacre model, or it is damaged ({type(error).__name__}). "
+            "Copy it again from where it came."
         ) from None
     return document, arrays
 

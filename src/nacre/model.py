@@ -161,7 +161,14 @@ class Model:
         column = self.schema.select([name])
         row = column.encode(pa.table({name: pa.array([value])}))
         if not row.valid[0]:
-            raise ValueError(f"'{value}' is not among the schema's values of '{name}'.")
+            known = column.decode(
+                column.layout.encoded(codes=np.arange(column.layout.sizes[0])[:, None])
+            )
+            values = ", ".join(map(str, known[name].to_pylist()[:20]))
+            raise ValueError(
+                f"'{value}' is not among the schema's values of '{name}': {values}"
+                f"{', ...' if known.num_rows > 20 else ''}."
+            )
         return int(row.codes[0, 0])
 
 

@@ -123,12 +123,12 @@ def _columns(scores: Sequence[Any]) -> Iterator[Finding]:
             float(len(doubtful)),
         )
     if wrong and not bad and not doubtful:
-        largest = max((s for _, s in wrong), key=lambda s: s.value)
+        gap, worst = wrong[0]
         yield Finding(
             "good",
             "Columns",
-            f"Single columns are right: at worst {percent(largest.value)} of the rows have "
-            f"the wrong value ({largest.part}).",
+            f"Single columns are about as right as fresh real rows would be: at worst "
+            f"{percent(max(gap, 0.0))} more of the rows have the wrong value ({worst.part}).",
         )
 
 

@@ -125,7 +125,7 @@ def scorecard(evaluation: Evaluation) -> Markup:
     return join(
         lede(
             "“Real data” is what held-out real rows score in the place of synthetic ones, or a "
-            "model trained on real rows: about what a perfect table would reach."
+            "model trained on real rows. Held-out rows are fewer, so chance weighs more in them."
         ),
         data_table(head, rows, "glance"),
     )
