@@ -43,6 +43,10 @@ class Model:
     ledger: Mapping[str, Any] | None = None
     versions: Mapping[str, str] = dataclasses.field(default_factory=lambda: versions())
 
+    def __repr__(self) -> str:
+        columns = len(self.schema.columns)
+        return f"<{self.method} model of {columns} columns, {self.guarantee}>"
+
     def sample(
         self,
         n: int,

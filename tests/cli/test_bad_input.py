@@ -267,3 +267,25 @@ def test_the_command_itself_exits_with_two(tmp_path):
     assert done.returncode == 2
     assert "There is no file" in done.stderr
     assert not done.stdout
+
+
+def test_no_output_replaces_what_is_read(folder):
+    before = (folder / "people.csv").read_bytes()
+    done = folder.run(
+        "fit", folder / "people.csv", "--schema", folder / "people.yaml", "--epsilon", "1",
+        "--delta", "1e-6", "-o", folder / "people.csv",
+    )  # fmt: skip
+    assert done.exit_code == 2
+    assert "Choose another name" in done.output
+    assert (folder / "people.csv").read_bytes() == before
+
+
+def test_a_model_is_not_replaced_without_force(folder):
+    (folder / "old.nacre").write_text("a model that cost budget")
+    done = folder.run(
+        "fit", folder / "people.csv", "--schema", folder / "people.yaml", "--epsilon", "1",
+        "--delta", "1e-6", "-o", folder / "old.nacre",
+    )  # fmt: skip
+    assert done.exit_code == 2
+    assert "--force" in done.output
+    assert (folder / "old.nacre").read_text() == "a model that cost budget"

@@ -20,6 +20,7 @@ from rich.markup import escape
 
 BAD_INPUT = 2
 FAILURE = 1
+INTERRUPTED = 130
 PIPED_WIDTH = 120
 # A path that is not there or not allowed is the user's to correct; a full disk is not.
 PATH_ERRORS = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
@@ -75,6 +76,9 @@ def for_people() -> Iterator[None]:
         warnings.showwarning = _show_warning
         try:
             yield
+        except KeyboardInterrupt:
+            err().print("Stopped. What was charged to a ledger before that stays charged.")
+            raise typer.Exit(INTERRUPTED) from None
         except Exception as error:
             # Exits and complaints about the command line itself are not ours to explain.
             if _room(error) in ("click", "typer") or os.environ.get("NACRE_TRACEBACK"):
@@ -162,8 +166,10 @@ def progress(*, quiet: bool = False) -> Iterator[Report]:
         yield report
 
 
-def writable(path: Path) -> Path:
-    """A path that can be written, found out before anything is spent."""
+def writable(path: Path, *inputs: Path | None) -> Path:
+    """A path that can be written and is none of the inputs, found out before anything is spent."""
+    if any(given is not None and given.resolve() == path.resolve() for given in inputs):
+        stop(f"{path} is read by this command: the output would replace it. Choose another name.")
     if path.is_dir():
         stop(f"{path} is a folder. Give the name of a file to write.")
     if not path.parent.is_dir():

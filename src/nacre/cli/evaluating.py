@@ -31,7 +31,7 @@ def evaluate(
     quiet: Quiet = False,
 ) -> None:
     """Compare SYNTHETIC with REAL and write a report; confidential, as it is not private."""
-    writable(output)
+    writable(output, real, schema, test, model, *synthetic)
     import nacre
 
     facts = read_schema(schema)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from nacre.cli.console import out, print_json, progress, say, tell, writable
+from nacre.cli.console import out, print_json, progress, say, stop, tell, writable
 from nacre.cli.options import (
     AdjacencyName,
     Adjacent,
@@ -81,11 +81,14 @@ def fit(
         typer.Option(help="check: stop if a row does not fit. zero: such rows count as nothing."),
     ] = BadRows.CHECK,
     seed: Seed = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the output file.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Make an (ε, δ)-differentially private model of TABLE."""
-    writable(output)
+    writable(output, table, schema, None if ledger is None else Path(ledger))
+    if output.exists() and not force:
+        stop(f"{output} is there already, and a model has cost budget. Add --force to replace it.")
     import nacre
 
     facts = read_schema(schema, label, no_label=no_label)

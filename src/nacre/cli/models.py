@@ -43,7 +43,7 @@ def sample(
     """Draw synthetic rows from MODEL; as often as you like, at no further privacy cost."""
     from nacre.cli.tables import Writer, check_name
 
-    check_name(writable(output))
+    check_name(writable(output, model))
     import nacre
 
     loaded = nacre.load(model)
