@@ -73,9 +73,8 @@ def fit(
     if rows is not None and rows < 1:
         raise ValueError(f"rows must be a positive number, got {rows}.")
     chosen, _ = choose(method, schema, epsilon)
-    questions = chosen.questions(
-        schema, adjacency
-    )  # refuses a schema or settings that the method cannot serve
+    # Refuses a schema or settings that the method cannot serve, before a row is read.
+    questions = chosen.questions(schema, adjacency)
     source = open_source(data, schema)
     if bad_rows == "check":
         held = _check(source, schema)
