@@ -233,6 +233,10 @@ def test_huge_sums_are_clamped_silently(monkeypatch):
     # An error that depends on the rows would be an answer without noise.
     sums = np.array([2**61, -(2**61), 5])
     assert vault_module._scaled(sums, 2**10).tolist() == [2**62, -(2**62), 5 * 2**10]
+    # A label's factor is part of the step: it is clamped too, never wrapped.
+    steps = np.array([[2**8], [2**10]], np.int64)
+    wide = vault_module._scaled(np.array([[2**57], [-(2**57)]], np.int64), steps)
+    assert wide.tolist() == [[2**62], [-(2**62)]]
 
 
 def test_drafts_are_composed_with_what_follows(log):

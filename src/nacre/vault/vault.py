@@ -137,11 +137,11 @@ class Vault:
         for j, segment in enumerate(bound.segments):
             step = math.floor(segment.weight * exact.units[j] * 2.0**places)
             part = sums[:, bound.offsets[j] : bound.offsets[j + 1]]
-            columns.append(_scaled(part * factors[:, None], step))
+            columns.append(_scaled(part, factors[:, None] * step))
             steps.append(step / exact.units[j])
         count_step = math.floor(bound.count * 2.0**places)
         if bound.count:
-            columns.append(_scaled((counts * factors)[:, None], count_step))
+            columns.append(_scaled(counts[:, None], factors[:, None] * count_step))
         self._charge(release)
         scale = release.noise * 2.0**places * FACTOR_ONE
         noisy = add_discrete_gaussian(np.concatenate(columns, axis=1), scale).astype(np.float64)
@@ -386,7 +386,10 @@ def _nothing(row: Row) -> Any:
     return jnp.zeros(0, jnp.int32)
 
 
-def _scaled(sums: NDArray[np.int64], step: int) -> NDArray[np.int64]:
-    """sums * step, clamped where 64 bits end: a clamp never moves two tables further apart."""
-    most = LARGEST // step
-    return np.clip(sums, -most, most) * np.int64(step)
+def _scaled(sums: NDArray[np.int64], steps: NDArray[np.int64] | int) -> NDArray[np.int64]:
+    """sums * steps, clamped before 64 bits end: a clamp never moves two tables further apart.
+
+    A product that wrapped around would; `grid_places` keeps the steps themselves far below that.
+    """
+    most = LARGEST // np.asarray(steps, np.int64)
+    return np.clip(sums, -most, most) * np.asarray(steps, np.int64)
