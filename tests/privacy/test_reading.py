@@ -64,6 +64,19 @@ def test_one_gap_does_not_change_the_types_that_a_model_tells():
     assert types[0] == types[1]
 
 
+def test_types_that_pandas_declares_are_kept():
+    frame = pd.DataFrame(
+        {
+            "a": pd.array([1, None], "Int64"),
+            "b": pd.Categorical(["x", "y"]),
+            "c": pd.array([True, None], "boolean"),
+            "d": [1, 2],
+            "e": pd.Series(["x", 1], dtype=object),
+        }
+    )
+    assert open_source(frame).loose == {"d", "e"}
+
+
 def test_a_model_keeps_no_metadata_of_the_table(tmp_path):
     schema = Schema({"x": Integer(low=0, high=9)})
     table = pa.Table.from_pandas(pd.DataFrame({"x": [1, 2, 3] * 259}))

@@ -73,7 +73,11 @@ def _bare(schema: pa.Schema) -> pa.Schema:
 
 def _loose(frame: Any) -> frozenset[str]:
     """Columns of plain NumPy types; extension types and NumPy's dates have room for gaps."""
-    return frozenset(str(name) for name, kind in frame.dtypes.items() if kind.kind in "iufbO")
+    return frozenset(
+        str(name)
+        for name, kind in frame.dtypes.items()
+        if isinstance(kind, np.dtype) and kind.kind in "iufbO"
+    )
 
 
 def _to_arrow(data: Any) -> tuple[pa.Table, str]:
