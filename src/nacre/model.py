@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import numbers
 import platform
 from collections.abc import Callable, Iterator, Mapping
 from importlib import metadata
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from nacre.measurement import Measurement
 from nacre.nets.generator import AbstractGenerator
 from nacre.schema import Encoded, Schema, as_types
 from nacre.vault.accountant import Release
@@ -46,6 +48,11 @@ class Model:
     def __repr__(self) -> str:
         columns = len(self.schema.columns)
         return f"<{self.method} model of {columns} columns, {self.guarantee}>"
+
+    @property
+    def measurements(self) -> tuple[Measurement, ...]:
+        """Noisy histograms among the releases, where the method kept them; public like the rest."""
+        return self.generator.measured(self.schema.layout)
 
     def sample(
         self,
@@ -87,8 +94,8 @@ class Model:
         keep: Keep | None = None,
     ) -> Iterator[pa.Table]:
         """Draw n rows as a stream of Arrow tables, so that memory stays flat in n."""
-        if n < 0:
-            raise ValueError(f"Cannot draw {n} rows. Give a number that is not negative.")
+        if isinstance(n, bool) or not isinstance(n, numbers.Integral) or n < 0:
+            raise ValueError(f"Cannot draw {n!r} rows. Give a whole number that is not negative.")
         rng = np.random.default_rng(seed)
         fixed = self._fixed(where or {})
         drawn = kept = 0

@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from nacre.measurement import Measurement
 from nacre.schema import Encoded, Layout
 
 
@@ -23,6 +24,10 @@ class AbstractGenerator(abc.ABC):
         self, n: int, layout: Layout, rng: np.random.Generator, fixed: Mapping[int, int]
     ) -> Encoded:
         """Draw n rows; `fixed` gives codes (place among the layout's codes -> code) to keep to."""
+
+    def measured(self, layout: Layout) -> tuple[Measurement, ...]:
+        """The noisy histograms that were released to make it; none where other things were."""
+        return ()
 
     @abc.abstractmethod
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

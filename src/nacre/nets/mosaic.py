@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.cells import Column, table_columns
+from nacre.measurement import Measurement
 from nacre.nets.generator import AbstractGenerator
 from nacre.nets.mosaic_draw import (
     chances,
@@ -29,6 +30,7 @@ from nacre.schema import Encoded, Layout
 
 Array = NDArray[np.float32]
 Index = NDArray[np.int64]
+NO_COUNTS = np.zeros((0, 0), np.float32)
 NOT_POSSIBLE = "The model gives rows with these values no probability at all."
 CANDIDATES = 100_000  # rows drawn for a condition on the label before the nearest ones are repeated
 
@@ -47,6 +49,7 @@ class MosaicGenerator(AbstractGenerator):
     sizes       cells of each column; `most` as in `table_columns`
     trust       how much of the mixture's own posterior the teacher keeps; -1 without a teacher
     label       place of the label among the codes, or -1
+    counts      (C, cells) the first release as it was, or none; `noise` is its deviation
     """
 
     components: Array
@@ -60,6 +63,8 @@ class MosaicGenerator(AbstractGenerator):
     most: int
     trust: float
     label: int
+    counts: Array = dataclasses.field(default_factory=lambda: NO_COUNTS)
+    noise: float = 0.0
 
     def sample(
         self, n: int, layout: Layout, rng: np.random.Generator, fixed: Mapping[int, int]
@@ -215,6 +220,15 @@ class MosaicGenerator(AbstractGenerator):
     def _joined(self, column: int) -> bool:
         return bool(self.bins[self._start(column)] >= 0)
 
+    def measured(self, layout: Layout) -> tuple[Measurement, ...]:
+        """The histograms of the first release."""
+        from nacre.nets.mosaic_measured import measured
+
+        if not self.counts.size:
+            return ()
+        columns = table_columns(layout, self.label, self.most)
+        return measured(self.counts, self.noise, columns, layout, self.label)
+
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Sizes as JSON, tables as arrays."""
         config = {
@@ -222,6 +236,7 @@ class MosaicGenerator(AbstractGenerator):
             "most": self.most,
             "trust": self.trust,
             "label": self.label,
+            "noise": self.noise,
         }
         return config, {name: getattr(self, name) for name in (*FLOATS, *WHOLES)}
 
@@ -230,10 +245,12 @@ class MosaicGenerator(AbstractGenerator):
         """The inverse of `state`."""
         from nacre.nets.mosaic_check import check
 
+        arrays = {"counts": NO_COUNTS, **arrays}  # files of before it was kept have none
         tables: dict[str, Any] = {name: np.asarray(arrays[name], np.float32) for name in FLOATS}
         tables |= {name: np.asarray(arrays[name], np.int64) for name in WHOLES}
         generator = cls(
             **tables,
+            noise=float(config.get("noise", 0.0)),
             sizes=tuple(int(size) for size in config["sizes"]),
             most=int(config["most"]),
             trust=float(config["trust"]),
@@ -243,5 +260,5 @@ class MosaicGenerator(AbstractGenerator):
         return generator
 
 
-FLOATS = ("components", "weights", "inside", "tilt", "pair_tilt")
+FLOATS = ("components", "weights", "inside", "tilt", "pair_tilt", "counts")
 WHOLES = ("bins", "pairs")

@@ -36,6 +36,10 @@ def check(generator: MosaicGenerator) -> None:
             raise ValueError(f"The table '{name}' of the mosaic holds something else.")
     if not g.weights.sum() > 0:
         raise ValueError("The mosaic's weights are all zero.")
+    if g.counts.size and (g.counts.shape != (classes, cells) or not 0 < g.noise < np.inf):
+        raise ValueError("The counts that the mosaic was made from do not fit its columns.")
+    if not np.isfinite(g.counts).all():
+        raise ValueError("The counts that the mosaic was made from hold something else.")
     _check_bins(g, bins)
     _check_pairs(g, classes)
 

@@ -132,6 +132,8 @@ def untaught(
         most=most,
         trust=-1.0,
         label=label,
+        counts=np.concatenate(singles.noisy, axis=1).astype(np.float32),
+        noise=singles.noise,
     )
 
 

@@ -1,0 +1,38 @@
+"""A noisy histogram as it left the vault, kept so that others can see how far noise may reach."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from numpy.typing import NDArray
+
+MISSING = -1  # the place of a nullable number's cell for gaps
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Measurement:
+    """Counts of rows in disjoint cells of one column, each with Gaussian noise of its own.
+
+    column  the column's name
+    low     (cells,) the first tick of each cell, or its code; MISSING for a number's gaps
+    high    (cells,) the last tick, included; equal to `low` for codes
+    counts  (cells,) the noisy counts, which may be negative
+    noise   their standard deviation
+    """
+
+    column: str
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    counts: NDArray[np.float64]
+    noise: float
+
+    @property
+    def total(self) -> float:
+        """The noisy number of rows."""
+        return float(self.counts.sum())
+
+    @property
+    def total_noise(self) -> float:
+        """The standard deviation of `total`."""
+        return float(self.noise * np.sqrt(len(self.counts)))
