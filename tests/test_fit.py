@@ -37,6 +37,22 @@ def test_delta_must_lie_between_zero_and_one(delta):
         run(delta=delta)
 
 
+@pytest.mark.parametrize("delta", [0.01, 0.5])
+def test_a_delta_that_promises_next_to_nothing_is_refused(delta):
+    with pytest.raises(ValueError, match=r"delta must be below 0\.01"):
+        run(delta=delta)
+    with pytest.raises(ValueError, match=r"delta must be below 0\.01"):
+        nacre.plan(SCHEMA, epsilon=1, delta=delta)
+
+
+@pytest.mark.parametrize("wrong", ["a", None, True, [1]])
+def test_a_budget_that_is_no_number_is_told(wrong):
+    with pytest.raises(ValueError, match="epsilon must be a number"):
+        run(epsilon=wrong)
+    with pytest.raises(ValueError, match="delta must be a number"):
+        run(delta=wrong)
+
+
 def test_no_default_for_the_budget():
     with pytest.raises(TypeError, match="epsilon"):
         fit(people(), SCHEMA, delta=1e-6)
@@ -44,7 +60,7 @@ def test_no_default_for_the_budget():
 
 def test_a_delta_not_below_one_over_the_rows_is_warned_about():
     with pytest.warns(UserWarning, match="is not below 1/300"):
-        run(delta=0.01)
+        run(delta=0.005)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         run(delta=1e-4)
@@ -55,6 +71,50 @@ def test_a_drafted_schema_is_refused_until_reviewed():
     with pytest.raises(SchemaError, match="reviewed: true"):
         run(schema=drafted)
     run(schema=Schema(SCHEMA.columns, label="member", provenance="data", reviewed=True))
+
+
+def test_few_rows_are_warned_about_by_whose_number_it_is():
+    with pytest.warns(UserWarning, match=r"20 rows \(counted for your eyes only\) are few"):
+        run(people(20))
+    with pytest.warns(UserWarning, match=r"20 rows \(as you say\) are few"):
+        run(rows=20)
+    with pytest.warns(UserWarning, match=r"20 rows \(as you say\) are few"):
+        nacre.plan(SCHEMA, epsilon=1, delta=1e-6, rows=20)
+    with pytest.warns(UserWarning, match="is not below 1/2000"):
+        nacre.plan(SCHEMA, epsilon=1, delta=1e-3, rows=2000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run(people(20), bad_rows="zero")  # nothing public says how many there are
+        nacre.plan(SCHEMA, epsilon=1, delta=1e-6, rows=2000)
+
+
+def test_an_interrupted_fit_says_what_stays_charged(tmp_path):
+    def interrupt(stage, done):
+        if stage == "fitting the generator":
+            raise KeyboardInterrupt
+
+    ledger = nacre.Ledger(tmp_path / "budget.db")
+    ledger.open("people", epsilon=3, delta=1e-4)
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        run(ledger=ledger, dataset="people", on_progress=interrupt)
+    assert stopped.value.__notes__ == [
+        "Entry 1 of the ledger (ε = 1, δ = 1e-06 for 'people') stays charged."
+    ]
+    assert [entry.status for entry in ledger.history("people")] == ["reserved"]
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        run(on_progress=interrupt)
+    assert stopped.value.__notes__ == ["Nothing was charged to a ledger."]
+
+
+@pytest.mark.parametrize("n", [2.5, -1, "3", None, True])
+def test_only_whole_numbers_of_rows_are_drawn(n):
+    with pytest.raises(ValueError, match="Give a whole number that is not negative"):
+        run(people()).sample(n)
+
+
+def test_models_and_schemas_are_one_line_at_a_prompt():
+    assert repr(SCHEMA) == "<Schema of 2 columns: 'age', 'member'; label 'member'>"
+    assert repr(run()).startswith("<PEARL model of 2 columns, (ε = 1, δ = 1e-06)")
 
 
 def test_tables_of_no_or_one_row_are_refused():
@@ -75,11 +135,16 @@ def test_with_bad_rows_zero_nothing_depends_on_how_many_rows_there_are():
     [
         ({"method": "magic"}, "There is no method 'magic'. Choose one of: auto, "),
         ({"bad_rows": "skip"}, "bad_rows must be"),
-        ({"rows": 0}, "rows must be a positive number"),
+        ({"rows": 0}, "rows must be a positive whole number"),
         ({"label": "income"}, "label 'income' is not a column"),
         ({"adjacency": "neighbor"}, "neighbor"),
-        ({"dataset": "people"}, "give `ledger` too"),
-        ({"ledger": "x.db"}, "give its name as `dataset`"),
+        ({"rows": 2.5}, "rows must be a positive whole number"),
+        ({"seed": "a"}, "seed must be a whole number"),
+        ({"method": PEARL}, r"PEARL is a class: give PEARL\(\)"),
+        ({"method": 5}, "method must be a name"),
+        ({"schema": {"columns": {}}}, "schema must be a nacre.Schema or the path"),
+        ({"dataset": "people"}, "--ledger budget.db"),
+        ({"ledger": "x.db"}, "--dataset NAME"),
     ],
 )
 def test_wrong_arguments_are_told(changes, message):

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import numbers
 import secrets
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from nacre.methods import Method, choose
+from nacre.methods import Method, Question, choose
 from nacre.model import Model
+from nacre.plan import as_rows, as_schema, planned_releases, warn_about_rows
 from nacre.schema import Schema, SchemaError
-from nacre.vault.accountant import Release
 from nacre.vault.bound import Adjacency
 from nacre.vault.ledger import Ledger
 from nacre.vault.planning import check_budget
+from nacre.vault.reservation import charged, reserve_in
 from nacre.vault.source import Source, open_source
 from nacre.vault.vault import Vault
 
@@ -61,45 +62,27 @@ def fit(
 
     Guarantee: the model's `guarantee`, for one row, from the releases that it lists.
     """
-    if not isinstance(schema, Schema):
-        schema = Schema.read(schema)
-    if label is not KEEP:
-        schema = schema.with_label(label)
+    schema = as_schema(schema) if label is KEEP else as_schema(schema).with_label(label)
     schema.require_usable()
     check_budget(epsilon, delta)
-    adjacency = Adjacency(adjacency)
-    if bad_rows not in ("check", "zero"):
-        raise ValueError(f"bad_rows must be 'check' or 'zero', got '{bad_rows}'.")
-    if rows is not None and rows < 1:
-        raise ValueError(f"rows must be a positive number, got {rows}.")
+    adjacency, rows = Adjacency(adjacency), as_rows(rows)
+    _check_choices(bad_rows, seed)
     chosen, _ = choose(method, schema, epsilon)
     # Refuses a schema or settings that the method cannot serve, before a row is read.
     questions = chosen.questions(schema, adjacency)
     source = open_source(data, schema)
-    if bad_rows == "check":
-        held = _check(source, schema)
-        _warn_about_delta(delta, rows or held)
-    elif rows is not None:
-        _warn_about_delta(delta, rows)
-    charger = _Charger.open(ledger, dataset, chosen.title, adjacency)
-    vault = Vault(
-        source,
-        schema,
-        epsilon=epsilon,
-        delta=delta,
-        adjacency=adjacency,
-        rows=rows,
-        charge=charger,
-        on_progress=on_progress,
-    )
-    if charger is not None:
-        # A private draft's releases are charged again: nothing tells that this ledger has them.
-        charger.cost, charger.delta = epsilon, delta
-        charger.mu = None if schema.releases else vault.mu
-        charger.releases = len(questions)
-    generator = chosen.learn(vault, key=_key(seed))
-    if charger is not None:
-        charger.finish()
+    held = _check(source, schema) if bad_rows == "check" else None
+    cost: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency}
+    reservation = reserve_in(ledger, dataset, **cost, method=chosen.title, releases=len(questions))
+    with charged(reservation):
+        vault = Vault(
+            source, schema, **cost, rows=rows, charge=reservation, on_progress=on_progress
+        )
+        if reservation is not None:
+            # A draft's releases are charged again: nothing tells that this ledger has them.
+            reservation.mu = None if schema.releases else vault.mu
+        _warn(vault, questions, rows, held)
+        generator = chosen.learn(vault, key=_key(seed))
     return Model(
         schema=schema,
         generator=generator,
@@ -108,8 +91,24 @@ def fit(
         settings=dataclasses.asdict(chosen),  # type: ignore[call-overload]
         kind=source.kind,
         types=_types(source, schema, bad_rows),
-        ledger=None if charger is None else {"dataset": dataset, "entry": charger.entry},
+        ledger=None if reservation is None else {"dataset": dataset, "entry": reservation.entry},
     )
+
+
+def _warn(vault: Vault, questions: Sequence[Question], rows: int | None, held: int | None) -> None:
+    """Warn of few rows: by the public number, else by the check's, which is for the holder only."""
+    if (known := rows or held) is None:
+        return
+    expected = planned_releases(questions, vault.schema, vault.mu, vault.adjacency, known)
+    source = "as you say" if rows else "counted for your eyes only"
+    warn_about_rows(expected, vault.delta, known, source, stacklevel=4)
+
+
+def _check_choices(bad_rows: str, seed: int | None) -> None:
+    if bad_rows not in ("check", "zero"):
+        raise ValueError(f"bad_rows must be 'check' or 'zero', got {bad_rows!r}.")
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, numbers.Integral)):
+        raise ValueError(f"seed must be a whole number or None, got {seed!r}.")
 
 
 def _check(source: Source, schema: Schema) -> int:
@@ -118,8 +117,8 @@ def _check(source: Source, schema: Schema) -> int:
     if not found.ok:
         raise SchemaError(
             f"{source.name} does not fit the schema; nothing was spent.\n{found.describe()}\n"
-            "Correct the schema or the table, or pass bad_rows='zero' (--bad-rows zero) to let "
-            "such rows count as nothing."
+            "Correct the schema or the table; or pass bad_rows='zero' (--bad-rows zero) to go on "
+            "with the table as it is."
         )
     if found.rows < 2:
         raise ValueError(
@@ -146,69 +145,7 @@ def _types(source: Source, schema: Schema, bad_rows: str) -> pa.Schema | None:
     return pa.schema(fields)
 
 
-def _warn_about_delta(delta: float, rows: int) -> None:
-    if delta >= 1 / rows:
-        warnings.warn(
-            f"delta={delta:g} is not below 1/{rows}: such a guarantee permits publishing a whole "
-            f"row. Choose delta well below {1 / rows:.1g}, for example {0.1 / rows:.0e}.",
-            stacklevel=3,
-        )
-
-
 def _key(seed: int | None) -> Any:
     import jax
 
     return jax.random.key(secrets.randbits(32) if seed is None else seed)
-
-
-@dataclasses.dataclass
-class _Charger:
-    """Reserves the whole cost of the fit at its first release, in one transaction."""
-
-    ledger: Ledger
-    dataset: str
-    method: str
-    adjacency: Adjacency
-    cost: float = 0.0
-    delta: float = 0.0
-    mu: float | None = None
-    releases: int = 1
-    entry: int | None = None
-
-    @staticmethod
-    def open(
-        ledger: Ledger | str | Path | None, dataset: str | None, method: str, adjacency: Adjacency
-    ) -> _Charger | None:
-        if ledger is None:
-            if dataset is not None:
-                raise ValueError("`dataset` names a budget in a ledger: give `ledger` too.")
-            return None
-        if dataset is None:
-            raise ValueError("A ledger keeps budgets by data set: give its name as `dataset`.")
-        if not isinstance(ledger, Ledger):
-            ledger = Ledger(ledger)
-        ledger.balance(dataset)  # unknown names are refused before any work is done
-        return _Charger(ledger, dataset, method, adjacency)
-
-    def __call__(self, release: Release, /) -> None:
-        if self.entry is None:
-            if release.mechanism != "gaussian":
-                self.mu = None
-            self.entry = self.ledger.reserve(
-                self.dataset,
-                epsilon=self.cost,
-                delta=self.delta,
-                mu=self.mu,
-                releases=self.releases,
-                adjacency=self.adjacency,
-                method=self.method,
-            )
-        elif self.mu is not None and release.mechanism != "gaussian":
-            raise ValueError(
-                f"'{release.name}' is not a Gaussian sum, as the fit had announced to the ledger."
-            )
-        self.ledger.record(self.entry, release.to_dict())
-
-    def finish(self) -> None:
-        if self.entry is not None:
-            self.ledger.finish(self.entry)

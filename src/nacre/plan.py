@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from nacre.methods import choose
-from nacre.methods.method import Method
+from nacre.methods.method import Method, Question
 from nacre.schema import Schema
 from nacre.vault.accountant import Release
 from nacre.vault.bound import Adjacency
 from nacre.vault.planning import check_budget, plan_sum, remaining_mu
+
+FEW = 0.1  # a share that is off by more than this tells next to nothing
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -84,7 +89,7 @@ class Plan:
 
 
 def plan(
-    schema: Schema,
+    schema: Schema | str | Path,
     *,
     epsilon: float,
     delta: float,
@@ -95,20 +100,46 @@ def plan(
 ) -> Plan:
     """Show what `fit` would release and how noisy it would be; no row is read, nothing spent.
 
+    Warns if `rows`, a public number, is small for this budget.
+
     >>> from nacre.schema import Boolean, Integer
     >>> schema = Schema({"age": Integer(low=17, high=90), "member": Boolean()}, label="member")
     >>> print(plan(schema, epsilon=1.0, delta=1e-6).adjacency)
     add-remove
     """
+    schema = as_schema(schema)
     check_budget(epsilon, delta)
     adjacency = Adjacency(adjacency)
+    rows = as_rows(rows)
     if label is not None:
         schema = schema.with_label(label)
     chosen, reason = choose(method, schema, epsilon)
     prior = tuple(Release.from_dict(release) for release in schema.releases)
     mu = remaining_mu(prior, epsilon, delta, adjacency)
+    releases = planned_releases(chosen.questions(schema, adjacency), schema, mu, adjacency, rows)
+    if rows is not None:
+        warn_about_rows(releases, delta, rows, "as you say", stacklevel=3)
+    return Plan(
+        method=chosen.title,
+        reason=reason,
+        epsilon=epsilon,
+        delta=delta,
+        adjacency=adjacency,
+        rows=rows,
+        releases=releases,
+    )
+
+
+def planned_releases(
+    questions: Sequence[Question],
+    schema: Schema,
+    mu: float,
+    adjacency: Adjacency,
+    rows: int | None,
+) -> tuple[PlannedRelease, ...]:
+    """What the vault will answer to these questions, and how far off it will be."""
     planned = []
-    for question in chosen.questions(schema, adjacency):
+    for question in questions:
         bound = question.bound
         classes = 1 if bound.by is None else schema.layout.codes[schema.layout.code(bound.by)].size
         release = plan_sum(bound, classes, question.share, mu, adjacency, question.name)
@@ -123,12 +154,50 @@ def plan(
                 count_error=release.noise / bound.count if bound.count else None,
             )
         )
-    return Plan(
-        method=chosen.title,
-        reason=reason,
-        epsilon=epsilon,
-        delta=delta,
-        adjacency=adjacency,
-        rows=rows,
-        releases=tuple(planned),
+    return tuple(planned)
+
+
+def warn_about_rows(
+    releases: Sequence[PlannedRelease], delta: float, rows: int, source: str, *, stacklevel: int
+) -> None:
+    """Warn of a delta that is not small for `rows` rows, and of rows too few for the noise.
+
+    `source` says where the number comes from: public, or the holder's own check.
+    """
+    if delta >= 1 / rows:
+        warnings.warn(
+            f"delta={delta:g} is not below 1/{rows} (rows {source}): such a guarantee permits "
+            f"publishing a whole row. Choose delta well below {1 / rows:.1g}, for example "
+            f"{0.1 / rows:.0e}.",
+            stacklevel=stacklevel,
+        )
+    errors = [planned.error for planned in releases if planned.error is not None]
+    if errors and min(errors) > FEW:
+        off = min(1.0, min(errors))
+        warnings.warn(
+            f"{rows:,} rows ({source}) are few for this budget: even a share of all rows will be "
+            f"off by about {off:.0%}, so the synthetic rows will be mostly noise. Gather more "
+            "rows, or choose a larger epsilon.",
+            stacklevel=stacklevel,
+        )
+
+
+def as_schema(given: Any) -> Schema:
+    """A schema, read if it is the path of one."""
+    if isinstance(given, Schema):
+        return given
+    if isinstance(given, str | Path):
+        return Schema.read(given)
+    raise ValueError(
+        f"schema must be a nacre.Schema or the path of its YAML file, got a {type(given).__name__}."
     )
+
+
+def as_rows(given: Any) -> int | None:
+    """A public number of rows, if there is one."""
+    if given is None:
+        return None
+    whole = isinstance(given, int | float) and not isinstance(given, bool) and given == given // 1
+    if not whole or not given >= 1:
+        raise ValueError(f"rows must be a positive whole number, got {given!r}.")
+    return int(given)

@@ -173,10 +173,14 @@ def test_delta_that_means_nothing(refused, delta):
     refused("delta must lie strictly between 0 and 1", delta=delta)
 
 
+def test_delta_that_promises_next_to_nothing(refused):
+    refused("delta must be below 0.01, got 0.5", delta="0.5")
+
+
 def test_delta_above_one_over_rows_is_warned_about_before_the_budget_refuses(refused):
     # 10 is more than the open budget, so the fit stops after the warning without spending.
-    done = refused("does not cover this fit", "nothing was charged", epsilon="10", delta="0.01")
-    assert "Warning: delta=0.01 is not below 1/600" in done.stderr
+    done = refused("does not cover this fit", "nothing was charged", epsilon="10", delta="0.005")
+    assert "Warning: delta=0.005 is not below 1/600" in done.stderr
     assert "UserWarning" not in done.stderr
 
 
@@ -210,7 +214,7 @@ def test_other_adjacency_than_the_budget(refused):
         (("--label", "incom"), "label 'incom' is not a column"),
         (("--adjacency", "none"), "--adjacency"),
         (("--bad-rows", "ignore"), "--bad-rows"),
-        (("--rows", "0"), "rows must be a positive number"),
+        (("--rows", "0"), "rows must be a positive whole number"),
     ],
 )
 def test_wrong_options(refused, more, words):

@@ -49,7 +49,10 @@ def test_a_stream_gives_the_same():
 
 def test_description_says_what_to_do_and_shows_no_value():
     text = SCHEMA.check(ROWS).describe()
-    assert text.startswith("4 of 6 rows do not fit the schema (2 cannot be used at all):")
+    assert text.startswith(
+        "4 of 6 rows do not fit the schema; --bad-rows zero would use 2 with the value clamped or "
+        "rounded and count 2 as nothing:"
+    )
     assert "'sex': 1 unknown value. List them in `values` if they are public" in text
     for value in ("secret", "hidden", "private", "quiet", "180", "2023", "20.5"):
         assert value not in text

@@ -76,15 +76,16 @@ def for_people() -> Iterator[None]:
         warnings.showwarning = _show_warning
         try:
             yield
-        except KeyboardInterrupt:
-            err().print("Stopped. What was charged to a ledger before that stays charged.")
+        except KeyboardInterrupt as error:
+            said = _notes(error) or "What was charged to a ledger before that stays charged."
+            err().print(escape(f"Stopped. {said}"), soft_wrap=True)
             raise typer.Exit(INTERRUPTED) from None
         except Exception as error:
             # Exits and complaints about the command line itself are not ours to explain.
             if _room(error) in ("click", "typer") or os.environ.get("NACRE_TRACEBACK"):
                 raise
             message, code = explain(error)
-            err().print(escape(message), style="red", soft_wrap=True)
+            err().print(escape(f"{message} {_notes(error)}".strip()), style="red", soft_wrap=True)
             raise typer.Exit(code) from None
 
 
@@ -103,6 +104,11 @@ def explain(error: Exception) -> tuple[str, int]:
         "report it.",
         FAILURE,
     )
+
+
+def _notes(error: BaseException) -> str:
+    """What nacre added to the error on its way: what stays charged."""
+    return " ".join(getattr(error, "__notes__", ()))
 
 
 def _is_ours(error: BaseException) -> bool:

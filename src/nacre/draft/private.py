@@ -16,9 +16,10 @@ from nacre.draft.kinds import column_facts, declared_column
 from nacre.schema import Boolean, Categorical, Column, Datetime, Integer, Real, Schema, SchemaError
 from nacre.schema.column import as_flag
 from nacre.schema.numeric import DIGITS
-from nacre.vault import Adjacency, Bound, Ledger, Release, Segment, Vault, open_source
+from nacre.vault import Adjacency, Bound, Ledger, Release, Segment, Source, Vault, open_source
 from nacre.vault.accountant import gaussian_mu
 from nacre.vault.planning import check_budget
+from nacre.vault.reservation import charged, reserve_in
 
 FALSE_BINS = 0.05  # the chance that any empty bin anywhere is taken for an occupied one
 
@@ -63,35 +64,54 @@ def private_draft(
     Public:       column names, types, all arguments.
     """
     check_budget(epsilon, delta)
-    drop = (drop,) if isinstance(drop, str) else drop
-    whole = open_source(data)
-    facts = column_facts(whole, types, drop)
-    known = {name: declared_column(name, said) for name, said in facts.items()}
+    adjacency = Adjacency(adjacency)
+    facts, known = _facts(open_source(data), types, drop, label)
     unknown = {name: said for name, said in facts.items() if known[name] is None}
-    if label is not None and label not in facts:
-        raise SchemaError(f"The label '{label}' is not a column of the draft.")
-    if not unknown:
-        raise SchemaError("Every column is described already: there is nothing to draft.")
     source = open_source(data, tuple(facts))
     # As in a fit, the holder's own check before anything is spent.
     if not any(batch.num_rows for batch in source.batches()):
         raise ValueError(f"{source.name} has no rows. Nothing was spent.")
     split = _Split.of(unknown, epsilon, delta)
-    adjacency = Adjacency(adjacency)
-    charge = _Reservation.open(ledger, dataset, epsilon, delta, adjacency, split)
-    vault = Vault(
-        source,
-        Schema({name: Binned(kind=said["type"]) for name, said in unknown.items()}),
+    reservation = reserve_in(
+        ledger,
+        dataset,
+        method="private draft",
+        adjacency=adjacency,
         epsilon=epsilon,
         delta=delta,
-        adjacency=adjacency,
-        charge=charge,
-        on_progress=on_progress,
+        mu=None if split.keys else split.mu,
+        releases=1 + split.keys,
     )
-    found = _find(vault, unknown, split)
-    if charge is not None:
-        charge.finish()
-    columns = {name: known[name] or found[name] for name in facts}
+    with charged(reservation):
+        vault = Vault(
+            source,
+            Schema({name: Binned(kind=said["type"]) for name, said in unknown.items()}),
+            epsilon=epsilon,
+            delta=delta,
+            adjacency=adjacency,
+            charge=reservation,
+            on_progress=on_progress,
+        )
+        found = _find(vault, unknown, split)
+    return _schema({name: known[name] or found[name] for name in facts}, label, vault.releases)
+
+
+def _facts(
+    source: Source, types: Mapping[str, Any] | None, drop: Collection[str], label: str | None
+) -> tuple[dict[str, dict[str, Any]], dict[str, Column | None]]:
+    """What is known of each column, and the columns of which all is known already."""
+    facts = column_facts(source, types, (drop,) if isinstance(drop, str) else drop)
+    known = {name: declared_column(name, said) for name, said in facts.items()}
+    if label is not None and label not in facts:
+        raise SchemaError(f"The label '{label}' is not a column of the draft.")
+    if all(column is not None for column in known.values()):
+        raise SchemaError("Every column is described already: there is nothing to draft.")
+    return facts, known
+
+
+def _schema(
+    columns: Mapping[str, Column | None], label: str | None, releases: tuple[Release, ...]
+) -> Schema:
     kept = {name: column for name, column in columns.items() if column is not None}
     if not kept:
         raise SchemaError("No column has a value that is held by enough rows; the draft is empty.")
@@ -99,7 +119,7 @@ def private_draft(
         kept,
         label=label if label in kept else None,
         provenance="private",
-        releases=tuple(_plain(release) for release in vault.releases),
+        releases=tuple(_plain(release) for release in releases),
     )
 
 
@@ -208,54 +228,3 @@ def _values(name: str, keys: tuple[str, ...], nullable: bool) -> Column | None:
         stacklevel=4,
     )
     return None
-
-
-@dataclasses.dataclass
-class _Reservation:
-    """Charges the whole draft at its first release, in one transaction."""
-
-    ledger: Ledger
-    dataset: str
-    epsilon: float
-    delta: float
-    adjacency: Adjacency
-    split: _Split
-    entry: int | None = None
-
-    @staticmethod
-    def open(
-        ledger: Ledger | str | Path | None,
-        dataset: str | None,
-        epsilon: float,
-        delta: float,
-        adjacency: Adjacency,
-        split: _Split,
-    ) -> _Reservation | None:
-        if ledger is None and dataset is None:
-            return None
-        if ledger is None or dataset is None:
-            raise ValueError(
-                "Give both `ledger` and `dataset`, the name of a budget in it, or neither."
-            )
-        if not isinstance(ledger, Ledger):
-            ledger = Ledger(ledger)
-        ledger.balance(dataset)  # unknown names are refused before any work is done
-        return _Reservation(ledger, dataset, epsilon, delta, adjacency, split)
-
-    def __call__(self, release: Release, /) -> None:
-        if self.entry is None:
-            self.entry = self.ledger.reserve(
-                self.dataset,
-                epsilon=self.epsilon,
-                delta=self.delta,
-                mu=None if self.split.keys else self.split.mu,
-                releases=1 + self.split.keys,
-                adjacency=self.adjacency,
-                method="private draft",
-            )
-        self.ledger.record(self.entry, release.to_dict())
-
-    def finish(self) -> None:
-        """Say in the ledger that the draft is done."""
-        if self.entry is not None:
-            self.ledger.finish(self.entry)

@@ -19,7 +19,14 @@ __all__ = ["MERF", "METHODS", "PEARL", "Method", "Mosaic", "Question", "choose",
 
 def choose(method: str | Method, schema: Schema, epsilon: float) -> tuple[Method, str]:
     """The method to use and why, from public facts only."""
+    if isinstance(method, type):
+        raise ValueError(f"{method.__name__} is a class: give {method.__name__}(), with settings.")
     if not isinstance(method, str):
+        if not hasattr(method, "questions"):
+            raise ValueError(
+                "method must be a name such as 'mosaic' or a method such as nacre.Mosaic(), got "
+                f"{method!r}."
+            )
         return method, "Chosen by you."
     if method == "auto":
         return Mosaic(), "Chosen automatically: Mosaic has scored best on tables."

@@ -28,10 +28,10 @@ from nacre.schema.table import Batches, batches, require_columns
 ADVICE = {
     MISSING: "Set `nullable: true`, or remove the rows.",
     NOT_A_NUMBER: "Correct them, or leave the cells empty and set `nullable: true`.",
-    NOT_WHOLE: "They would be rounded. Make the column real, or correct them.",
+    NOT_WHOLE: "Make the column real, or correct them; --bad-rows zero rounds them.",
     NOT_A_DATE: "Write them as 2024-12-31 or 2024-12-31T18:30:00.",
     NOT_TRUE_OR_FALSE: "Write true or false, or make the column categorical.",
-    OUT_OF_RANGE: "They would be clamped. Widen `low` and `high` if that is public, or accept it.",
+    OUT_OF_RANGE: "Widen `low` and `high` if that is public; --bad-rows zero clamps them.",
     UNKNOWN: "List them in `values` if they are public, or set `other: true`.",
 }
 
@@ -63,8 +63,8 @@ class Check:
         if self.ok:
             return f"All {self.rows:,} rows fit the schema."
         lines = [
-            f"{self.bad_rows:,} of {self.rows:,} rows do not fit the schema "
-            f"({self.refused_rows:,} cannot be used at all):"
+            f"{self.bad_rows:,} of {self.rows:,} rows do not fit the schema; --bad-rows zero would "
+            f"{self._rescue()}:"
         ]
         for name, reasons in self.columns.items():
             lines += [
@@ -72,6 +72,15 @@ class Check:
                 for reason, count in reasons.items()
             ]
         return "\n".join(lines)
+
+    def _rescue(self) -> str:
+        """What a fit with --bad-rows zero would do with the rows that do not fit."""
+        mended = self.bad_rows - self.refused_rows
+        parts = [
+            f"use {mended:,} with the value clamped or rounded" if mended else "",
+            f"count {self.refused_rows:,} as nothing" if self.refused_rows else "",
+        ]
+        return " and ".join(part for part in parts if part)
 
 
 def examine(columns: Mapping[str, Column], rows: Batches) -> Check:

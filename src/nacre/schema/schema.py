@@ -83,6 +83,10 @@ class Schema:
             found.append("releases must be a list of mappings, as a private draft writes them.")
         return found
 
+    def __repr__(self) -> str:
+        label = "no label" if self.label is None else f"label {self.label!r}"
+        return f"<Schema of {len(self.columns)} columns: {table.listed(self.columns, 6)}; {label}>"
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Schema) and self.digest == other.digest
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from numbers import Real
 
 from nacre.vault.accountant import Release, calibrate, epsilon_of, gaussian_mu
 from nacre.vault.bound import Adjacency, Bound
@@ -14,6 +15,7 @@ from nacre.vault.noise import LARGEST, grid_bits
 
 GAUSSIAN = "Gaussian DP of the clipped integer sum (Balle and Wang 2018; Dong et al. 2022)"
 LARGEST_RELEASE = 4_000_000  # exact noise takes some 40 microseconds a number
+LARGEST_DELTA = 0.01  # no table for which this would be small is worth a model
 FACTOR_ONE = 1 << 8  # what a label's weight of one is in integers
 
 
@@ -68,10 +70,18 @@ def remaining_mu(
 
 def check_budget(epsilon: float, delta: float) -> None:
     """Refuse budgets that mean nothing, before anything is spent."""
+    for name, given in (("epsilon", epsilon), ("delta", delta)):
+        if isinstance(given, bool) or not isinstance(given, Real):
+            raise ValueError(f"{name} must be a number, got {given!r}.")
     if not 1e-5 < epsilon <= 700:  # beyond it the proof of the discrete noise's slack ends
         raise ValueError(f"epsilon must be a positive number (1e-5 to 700), got {epsilon}.")
     if not 1e-20 < delta < 1:
         raise ValueError(f"delta must lie strictly between 0 and 1, got {delta}.")
+    if delta >= LARGEST_DELTA:
+        raise ValueError(
+            f"delta must be below {LARGEST_DELTA:g}, got {delta:g}: with a chance of delta nothing "
+            "at all is promised. Choose it far below one over the number of rows, such as 1e-6."
+        )
 
 
 def grid_places(release: Release, bound: Bound, units: Sequence[float]) -> int:

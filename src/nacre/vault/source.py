@@ -60,7 +60,7 @@ def open_source(data: Any, names: Sequence[str] | Schema | None = None) -> Sourc
         return _from_path(Path(data), names)
     table, kind = _to_arrow(data)
     if names is not None:
-        _require(names, table.column_names, kind)
+        _require(names, table.column_names, f"The {kind} table")
         table = table.select(list(names))
     loose = _loose(data) if kind == "pandas" else frozenset()
     types = _bare(table.schema)
@@ -251,6 +251,7 @@ def _require(names: Sequence[str], found: Sequence[str], where: str) -> None:
     missing = [name for name in names if name not in found]
     if missing:
         raise SchemaError(
-            f"{where} lacks {len(missing)} column(s) of the schema: {', '.join(missing)}. "
+            f"{where} lacks {len(missing)} column{'' if len(missing) == 1 else 's'} of the schema: "
+            f"{', '.join(missing)}. "
             f"It has: {', '.join(found)}. Correct the names, or take the columns out of the schema."
         )
