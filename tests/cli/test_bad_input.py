@@ -209,7 +209,7 @@ def test_other_adjacency_than_the_budget(refused):
         (("--method", "perl"), "There is no method 'perl'"),
         (("--set", "stepz=3"), "has no setting 'stepz'"),
         (("--set", "seps"), "name=value"),
-        (("--set", "blocks=many"), "blocks=many is not a value of type int"),
+        (("--set", "blocks=many"), "'many' is not a whole number"),
         (("--set", "steps=21"), "given twice"),
         (("--label", "incom"), "label 'incom' is not a column"),
         (("--adjacency", "none"), "--adjacency"),

@@ -186,7 +186,12 @@ def test_methods_and_version(tmp_path):
     said = json.loads(folder.run("methods", "--json").stdout)
     assert {"pearl", "merf"} <= {method["name"] for method in said}
     assert all(method["paper"] and method["settings"] for method in said)
-    assert "frequencies=" in folder.run("methods").stdout
+    text = folder.run("methods").stdout
+    assert "frequencies=" in text
+    assert not any(line.endswith(" ") for line in text.splitlines())
+    for method in said:
+        assert set(method["meanings"]) == set(method["settings"]), "a setting has no meaning"
+        assert method["title"] in text
     assert folder.run("--version").stdout.startswith("nacre ")
 
 
@@ -225,6 +230,18 @@ def test_help_lists_every_command(tmp_path):
         "methods",
     ):
         assert name in text
+    places = [text.index(f" {name} ") for name in ("demo", "schema", "plan", "fit", "sample")]
+    assert places == sorted(places)  # in the order of use
+
+
+@pytest.mark.parametrize("command", [(), ("fit",), ("schema", "check"), ("evaluate",)])
+def test_help_shows_flags_without_a_value_and_arguments_in_capitals(tmp_path, command):
+    text = Folder(tmp_path).run(*command, "--help").stdout
+    assert "--help" in text
+    assert "<bool>" not in text
+    usage = next(line for line in text.splitlines() if "Usage:" in line)
+    assert "{" not in usage
+    assert not command or usage.rstrip().rstrip(".]").split("[OPTIONS]")[1].isupper()
 
 
 def test_adjacency_names_are_the_vaults():

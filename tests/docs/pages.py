@@ -35,7 +35,8 @@ def blocks(page: Path) -> list[Block]:
     return found
 
 
-def settings(page: Path) -> dict[str, str]:
-    """The table of settings of a method's page: name to default, as written."""
+def settings(page: Path) -> dict[str, tuple[str, str]]:
+    """The table of settings of a method's page: name to default and meaning, as written."""
     section = page.read_text(encoding="utf-8").partition("## Settings")[2].partition("\n## ")[0]
-    return dict(re.findall(r"^\| `(\w+)` \| ([^|]+?) \|", section, re.MULTILINE))
+    rows = re.findall(r"^\| `(\w+)` \| ([^|]+?) \| ([^|]+?) \|$", section, re.MULTILINE)
+    return {name: (default, meaning) for name, default, meaning in rows}

@@ -8,7 +8,7 @@ from scipy.stats import norm
 from typer.main import get_command
 
 from nacre.cli import app
-from nacre.methods import METHODS
+from nacre.methods import METHODS, meanings
 from nacre.vault import gaussian_mu
 
 from .pages import DOCS, settings
@@ -44,8 +44,11 @@ def test_command_line_is_complete(name):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_settings_are_those_of_the_method(name):
+    said = meanings(METHODS[name])
     defaults = dataclasses.asdict(METHODS[name]())
-    assert settings(DOCS / f"{name}.md") == {key: str(value) for key, value in defaults.items()}
+    assert settings(DOCS / f"{name}.md") == {
+        key: (str(value), said[key]) for key, value in defaults.items()
+    }
 
 
 def test_what_an_attacker_can_do_at_each_epsilon():

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
-from nacre.cli import budgets, evaluating, fitting, models, schemas, showcase
+from nacre.cli import budgets, evaluating, fitting, methods, models, schemas, showcase
 from nacre.cli.console import for_people
+from nacre.cli.help import Command, Group
 
 
-class _Commands(TyperGroup):
+class _Commands(Group):
     """Runs every command so that errors are for people."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -51,15 +51,15 @@ def _options(
     pass
 
 
-app.command("demo")(showcase.demo)
+app.command("demo", cls=Command)(showcase.demo)
 app.add_typer(schemas.app, name="schema")
-app.command("plan")(fitting.plan)
-app.command("fit")(fitting.fit)
-app.command("sample")(models.sample)
-app.command("evaluate")(evaluating.evaluate)
-app.command("ledger")(budgets.ledger)
-app.command("show")(models.show)
-app.command("methods")(fitting.methods)
+app.command("plan", cls=Command)(fitting.plan)
+app.command("fit", cls=Command)(fitting.fit)
+app.command("sample", cls=Command)(models.sample)
+app.command("evaluate", cls=Command)(evaluating.evaluate)
+app.command("ledger", cls=Command)(budgets.ledger)
+app.command("show", cls=Command)(models.show)
+app.command("methods", cls=Command)(methods.methods)
 
 
 def main() -> None:

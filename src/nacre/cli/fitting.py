@@ -1,14 +1,13 @@
-"""`nacre plan`, `nacre fit` and `nacre methods`."""
+"""`nacre plan` and `nacre fit`."""
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from nacre.cli.console import out, print_json, progress, say, stop, tell, writable
+from nacre.cli.console import print_json, progress, say, stop, tell, writable
 from nacre.cli.options import (
     AdjacencyName,
     Adjacent,
@@ -115,34 +114,3 @@ def fit(
     say(f"{model.method} model of {table.name}: {output}", quiet=quiet)
     say(str(model.guarantee), quiet=quiet, style="green")
     say(f"Next: nacre sample {output} -n 1000 -o synthetic.csv", quiet=quiet)
-
-
-def methods(as_json: Json = False) -> None:
-    """List the methods, their papers and settings."""
-    from nacre.methods import METHODS
-
-    found = [_describe(name, kind) for name, kind in METHODS.items()]
-    if as_json:
-        print_json(found)
-        return
-    from rich.padding import Padding
-    from rich.text import Text
-
-    console = out()
-    for method in found:
-        console.print(Text.assemble((method["name"], "bold cyan"), f"  {method['title']}"))
-        console.print(Padding(Text(method["summary"]), (0, 0, 0, 2)))
-        console.print(Padding(Text(method["paper"], style="dim"), (0, 0, 0, 2)))
-        settings = "  ".join(f"{name}={value}" for name, value in method["settings"].items())
-        console.print(Padding(Text(f"--set {settings}"), (0, 0, 1, 2)))
-
-
-def _describe(name: str, kind: type[Any]) -> dict[str, Any]:
-    defaults = kind()
-    return {
-        "name": name,
-        "title": kind.title,
-        "summary": kind.summary,
-        "paper": kind.paper,
-        "settings": {f.name: getattr(defaults, f.name) for f in dataclasses.fields(defaults)},
-    }

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nacre.cli.console import BAD_INPUT, beside, print_json, progress, say, stop, tell, writable
+from nacre.cli.help import Command, Group
 from nacre.cli.options import AdjacencyName, Adjacent, Dataset, Json, LedgerAddress, Quiet, Table
 
 if TYPE_CHECKING:
     from nacre.schema import Schema
 
-app = typer.Typer(help="What is public about a table: draft it, check a table against it.")
+app = typer.Typer(
+    cls=Group, help="What is public about a table: draft it, check a table against it."
+)
 
 REVIEW = (
     "These bounds and values were read from the rows: the draft is not private. Check that each is "
@@ -27,7 +30,7 @@ PRIVATE = (
 )
 
 
-@app.command("draft")
+@app.command("draft", cls=Command)
 def draft(
     table: Table,
     output: Annotated[
@@ -92,7 +95,7 @@ def _write(schema: Schema, output: Path | None) -> None:
         schema.write(partial)
 
 
-@app.command("check")
+@app.command("check", cls=Command)
 def check(
     schema: Annotated[Path, typer.Argument(help="The schema's YAML file.")],
     table: Annotated[

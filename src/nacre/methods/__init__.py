@@ -10,11 +10,22 @@ from nacre.methods.merf import MERF
 from nacre.methods.method import Method, Question
 from nacre.methods.mosaic import Mosaic
 from nacre.methods.pearl import PEARL
+from nacre.methods.settings import meanings, parse
 from nacre.schema import Schema
 
 METHODS: dict[str, type[Any]] = {"mosaic": Mosaic, "pearl": PEARL, "merf": MERF}
 
-__all__ = ["MERF", "METHODS", "PEARL", "Method", "Mosaic", "Question", "choose", "with_settings"]
+__all__ = [
+    "MERF",
+    "METHODS",
+    "PEARL",
+    "Method",
+    "Mosaic",
+    "Question",
+    "choose",
+    "meanings",
+    "with_settings",
+]
 
 
 def choose(method: str | Method, schema: Schema, epsilon: float) -> tuple[Method, str]:
@@ -46,22 +57,5 @@ def with_settings(method: str, settings: Mapping[str, str], schema: Schema) -> M
             raise ValueError(
                 f"{base.title} has no setting '{name}'. It has: {', '.join(sorted(fields))}."
             )
-        current = getattr(base, name)
-        try:
-            parsed[name] = _parse(text, current)
-        except ValueError:
-            kind = type(current).__name__
-            raise ValueError(f"{name}={text} is not a value of type {kind}.") from None
+        parsed[name] = parse(name, text, getattr(base, name))
     return dataclasses.replace(base, **parsed)  # type: ignore[type-var]
-
-
-def _parse(text: str, current: Any) -> Any:
-    if isinstance(current, bool):
-        if text.lower() not in ("true", "false"):
-            raise ValueError(text)
-        return text.lower() == "true"
-    if isinstance(current, int):
-        return int(text)
-    if isinstance(current, float):
-        return float(text)
-    return text

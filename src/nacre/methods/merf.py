@@ -38,14 +38,19 @@ if TYPE_CHECKING:
 class MERF:
     """Settings of DP-MERF; all of them public constants.
 
-    frequencies  of the Fourier features, rounded down to a multiple of `blocks`
-    pairs        the part of the frequencies that touch two numbers, the others touch one
-    low, high    one over the widths of the kernels that are averaged, numbers being in [0, 1]
+    frequencies  of the Fourier features, how many; rounded down to a multiple of `blocks`
+    blocks       into which they are split; a step uses one block
+    pairs        part of the frequencies that touch two numbers, the others touch one
+    low          one over the widest kernel that is averaged, numbers being in [0, 1]
+    high         one over the narrowest
     bandwidth    share of the budget that buys the RMS distance, to start the widths there
+    components   how many products the mixture has
     shrinkage    of the components towards what they share (a Gaussian prior)
+    steps        how many steps of Adam fit the mixture
+    rate         Adam's learning rate
     """
 
-    title: ClassVar[str] = "MERF"
+    title: ClassVar[str] = "DP-MERF"
     paper: ClassVar[str] = "Harder, Adamczewski and Park (2021), DP-MERF, AISTATS"
     summary: ClassVar[str] = "matches a private mean embedding of the table"
 
@@ -62,7 +67,7 @@ class MERF:
 
     def __post_init__(self) -> None:
         if self.frequencies < self.blocks or self.blocks < 1:
-            raise ValueError("MERF needs at least as many frequencies as blocks, and one block.")
+            raise ValueError("DP-MERF needs at least as many frequencies as blocks, and one block.")
 
     @property
     def _count(self) -> int:

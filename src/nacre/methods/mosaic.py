@@ -61,16 +61,21 @@ class Design:
 class Mosaic:
     """Settings of Mosaic; all of them public constants.
 
-    first       share of the budget for the histograms; the pairs get the rest
-    cells       of a number with so many values or fewer, one each; else 256 equal ones
-    bins        of a number where pairs are counted: about so many, half as many more at most
-    values      about the most numbers that one release holds; wide tables get fewer bins, then
-                pairs over all classes, then pairs of the `columns` that say most about the label
-                only, the others following from the label
-    components  of each mixture; `fits` mixtures are drawn from in turn
-    steps       at most; a fit stops where its misfit is `stop` times what noise alone leaves
-    trust       how much of the mixture's own label posterior the taught label keeps
-    teacher     prior deviation of the label model's coefficients; 0 for no label model
+    first          share of the budget for the histograms; the pairs get the rest
+    cells          most values of a number that get a cell each; a number with more gets 256 cells
+    bins           of a number where pairs are counted: about so many, half as many more at most
+    values         about the most numbers in one release; wide tables get fewer bins, then pairs
+                   over all classes, then pairs of some `columns` only
+    columns        how many pairs are counted of, where all would be too many: those that say most
+                   about the label; the others follow from the label
+    components     how many products each mixture has
+    fits           how many mixtures are fitted, to be drawn from in turn
+    steps          how many steps of Adam fit a mixture, at most
+    rate           Adam's learning rate
+    stop           a fit stops at this multiple of the misfit that noise alone leaves
+    trust          how much of the mixture's own label posterior the taught label keeps
+    teacher        prior deviation of the label model's coefficients; 0 for no label model
+    teacher_pairs  likewise, for pairs of columns
     """
 
     title: ClassVar[str] = "Mosaic"

@@ -39,12 +39,18 @@ if TYPE_CHECKING:
 class PEARL:
     """Settings of PEARL; all of them public constants.
 
-    frequencies   how many, rounded down to a multiple of `blocks`; a step uses one block
-    pairs         the part of the frequencies that touch two columns, the others touch one
-    low, high     the scales of a number's frequency, the number being in [0, 1]
+    frequencies   how many are asked about; rounded down to a multiple of `blocks`
+    blocks        into which they are split; a step uses one block
+    pairs         part of the frequencies that touch two columns, the others touch one
+    low           smallest scale of a number's frequency, the number being in [0, 1]
+    high          largest scale
     bandwidth     share of the budget that buys the RMS distance, to start the scales at its inverse
+    components    how many products the mixture has
     shrinkage     of the components towards what they share (a Gaussian prior)
+    steps         how many steps of Adam fit the mixture
+    rate          Adam's learning rate
     critic_every  steps between two of the critic; 0 for no critic
+    critic_rate   the critic's learning rate
     """
 
     title: ClassVar[str] = "PEARL"
