@@ -9,11 +9,23 @@ from typing import Any
 
 from nacre.evaluate.evaluation import Evaluation, Score
 from nacre.evaluate.findings import Finding
+from nacre.evaluate.marginal_privacy import LmdpReport, LmdpTest, lmdp_report
 from nacre.evaluate.metric import Metric, Value
 from nacre.evaluate.metrics import METRICS
 from nacre.evaluate.run import evaluate
 
-__all__ = ["METRICS", "Evaluation", "Finding", "Metric", "Score", "Value", "evaluate"]
+__all__ = [
+    "METRICS",
+    "Evaluation",
+    "Finding",
+    "LmdpReport",
+    "LmdpTest",
+    "Metric",
+    "Score",
+    "Value",
+    "evaluate",
+    "lmdp_report",
+]
 
 
 class _Callable(ModuleType):

@@ -33,6 +33,8 @@ class Comparison:
         test: real rows that models are tested on; never part of `train`.
         label: the column to predict, if any.
         models: names of the classifiers to try.
+        tested: whether `test` was given, so that the synthetic table was not made from it; held
+            out of the real table by us, it may have been.
         seed: of everything that is sampled.
         jobs: processes to train models in.
         real_trained: the same with `train` in the place of the synthetic table; None in itself.
@@ -45,6 +47,7 @@ class Comparison:
     test: Rows
     label: str | None
     models: tuple[str, ...]
+    tested: bool = True
     seed: int = 0
     jobs: int = 2
     real_trained: "Comparison | None" = None

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from nacre.evaluate.comparison import Comparison
 from nacre.evaluate.findings import Finding
+from nacre.evaluate.marginal_privacy import LmdpReport
 from nacre.evaluate.metric import Metric
 from nacre.schema import Schema
 
@@ -56,6 +57,8 @@ class Evaluation:
         notes: what a reader has to know about how the numbers came about.
         guarantees: for each table, what is guaranteed about it, as its method declared it.
         comparisons: the tables themselves, from which the report draws its figures.
+        lmdp: for each table, the α-LMDP tests that were asked for.
+        spent: what the ledger says of the data set, if one was given.
         seconds: how long it took.
     """
 
@@ -68,6 +71,8 @@ class Evaluation:
     guarantees: Mapping[str, Mapping[str, Any]]
     comparisons: Mapping[str, Comparison]
     seconds: float
+    lmdp: Mapping[str, LmdpReport] = dataclasses.field(default_factory=dict)
+    spent: Mapping[str, Any] | None = None
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -107,7 +112,8 @@ class Evaluation:
                 lines += [f"{table}:"]
             lines += [f"  {finding.mark} {finding.text}" for finding in self.findings[table]]
             lines += [""]
-        width = max(len(metric.title) for metric in self.metrics)
+        titles = {metric.name: self._title(metric) for metric in self.metrics}
+        width = max(map(len, titles.values()))
         heads = "".join(f"{table[:14]:>15}" for table in self.tables)
         lines += [f"  {'':{width}}{heads}{'real data':>12}"]
         for metric in self.metrics:
@@ -117,8 +123,17 @@ class Evaluation:
             cells = "".join(f"{'' if s is None else format(s.value, '.3f'):>15}" for s in row)
             first = next(s for s in row if s is not None)
             real = "" if first.reference is None else format(first.reference, ".3f")
-            lines += [f"  {metric.title:{width}}{cells}{real:>12}  {metric.goal} is better"]
+            title = titles[metric.name]
+            lines += [f"  {title:{width}}{cells}{real:>12}  {metric.goal} is better"]
+        for table, found in self.lmdp.items():
+            lines += ["", f"  {table}", *(f"  {line}" for line in str(found).splitlines())]
         return "\n".join([*lines, "", *(f"  Note: {note}" for note in self.notes)])
+
+    def _title(self, metric: Metric) -> str:
+        """The metric's title, saying of how many models the overall score is the mean."""
+        models = {s.part for s in self.results if s.metric == metric.name and s.part}
+        several = metric.group == "usefulness" and len(models) > 1
+        return f"{metric.title}, mean of {len(models)}" if several else metric.title
 
     def __str__(self) -> str:
         return self.summary()
@@ -155,6 +170,8 @@ class Evaluation:
                 for m in self.metrics
             ],
             "scores": [dataclasses.asdict(score) for score in self.results],
+            "lmdp": {table: found.to_dict() for table, found in self.lmdp.items()},
+            "ledger": self.spent,
             "seconds": self.seconds,
         }
         text = json.dumps(_finite(content), indent=1, ensure_ascii=False, allow_nan=False)

@@ -1,6 +1,7 @@
 """Rows as the numbers that classifiers and distances see."""
 
 import dataclasses
+from collections.abc import Collection
 
 import numpy as np
 
@@ -26,9 +27,11 @@ class Features:
     categories: tuple[tuple[str, np.ndarray], ...]
 
     @classmethod
-    def of(cls, real: Rows, without: str | None = None) -> "Features":
-        """Features of every column but `without`, laid out by the real table."""
-        names = [name for name in real.names if name != without]
+    def of(
+        cls, real: Rows, without: str | None = None, only: Collection[str] | None = None
+    ) -> "Features":
+        """Features of every column but `without`, or of `only` some; laid out by the real table."""
+        names = [name for name in real.names if name != without and (only is None or name in only)]
         return cls(
             tuple(name for name in names if real.is_number(name)),
             tuple((n, _slots(real.bin(n))) for n in names if not real.is_number(n)),

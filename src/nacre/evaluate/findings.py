@@ -1,18 +1,18 @@
 """What the scores mean for a person who wants to use the table, in words, worst first."""
 
-import dataclasses
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from nacre.evaluate.alarms import alarms
 from nacre.evaluate.comparison import Comparison
+from nacre.evaluate.finding import ORDER, Finding, Level
+from nacre.evaluate.pairs import pair_name
 from nacre.evaluate.words import more, percent
 
-Level = Literal["avoid", "care", "good", "note"]
-_ORDER = {"avoid": 0, "care": 1, "note": 2, "good": 3}
-_MARKS = {"avoid": "✗", "care": "!", "note": "·", "good": "✓"}
+__all__ = ["AVOID_AUC", "AVOID_TV", "CARE_AUC", "CARE_TV", "Finding", "find"]
 
 # Shares of rows in excess of what held-out real rows give. A tenth of the rows in the wrong place
 # changes a table's message; a twentieth is seen by a careful reader.
@@ -20,28 +20,6 @@ AVOID_TV, CARE_TV = 0.10, 0.05
 AVOID_LINK, CARE_LINK = 0.20, 0.10
 AVOID_AUC, CARE_AUC = 0.05, 0.02
 RIGHT_COUNT = 0.10
-
-
-@dataclasses.dataclass(frozen=True)
-class Finding:
-    """One sentence about the table.
-
-    Attributes:
-        level: "avoid" (do not use the table for this), "care", "note", or "good".
-        topic: what it is about, in a word or two.
-        text: the sentence, plain text.
-        weight: how bad it is, for the order within a level.
-    """
-
-    level: Level
-    topic: str
-    text: str
-    weight: float = 0.0
-
-    @property
-    def mark(self) -> str:
-        """A sign for terminals."""
-        return _MARKS[self.level]
 
 
 def find(
@@ -56,70 +34,42 @@ def find(
         if score.table == table:
             mine.setdefault(score.metric, []).append(score)
     found = [
-        *_privacy(mine, guarantee),
+        *alarms(mine, guarantee),
         *_columns(mine.get("tv1", ())),
         *_links(mine, comparison),
         *_groups(mine.get("small-groups", ())),
         *_models(mine, comparison.label),
         *_values(comparison),
     ]
-    return tuple(sorted(found, key=lambda f: (_ORDER[f.level], -f.weight)))
-
-
-def _privacy(
-    mine: Mapping[str, Sequence[Any]], guarantee: Mapping[str, Any] | None
-) -> Iterator[Finding]:
-    if guarantee is not None and guarantee["epsilon"] is None:
-        yield Finding(
-            "avoid",
-            "Privacy",
-            "Do not publish this table: it was made without privacy (ε = ∞).",
-            100,
-        )
-    for score in mine.get("copies", ()):
-        strangers = score.reference or 0.0
-        if score.value > 2 * strangers + 0.005:
-            yield Finding(
-                "care",
-                "Privacy",
-                f"{percent(score.value)} of the synthetic rows are exact copies of real ones, "
-                f"against {percent(strangers)} of held-out real rows: look at what made them.",
-                90,
-            )
-    for score in mine.get("closer-to-training", ()):
-        if score.error is not None and score.value - 3 * score.error > 0.55:
-            yield Finding(
-                "care",
-                "Privacy",
-                f"{percent(score.value)} of the synthetic rows are closer to a training row than "
-                f"to any unseen one (50% would be chance): rows may have been memorized.",
-                95,
-            )
+    return tuple(sorted(found, key=lambda f: (ORDER[f.level], -f.weight)))
 
 
 def _columns(scores: Sequence[Any]) -> Iterator[Finding]:
+    # The verdict rests on what chance does not explain, so that is what is printed.
     wrong = sorted(
         ((s.value - (s.reference or 0.0), s) for s in scores if s.part),
         key=lambda pair: -pair[0],
     )
     bad = [(gap, s) for gap, s in wrong if gap > AVOID_TV]
-    doubtful = [s for gap, s in wrong if CARE_TV < gap <= AVOID_TV]
+    doubtful = [(gap, s) for gap, s in wrong if CARE_TV < gap <= AVOID_TV]
+
+    def shown(some: Sequence[tuple[float, Any]]) -> str:
+        return ", ".join(f"{s.part} ({percent(gap)})" for gap, s in some)
+
     if bad:
-        shown = ", ".join(f"{s.part} ({percent(s.value)})" for _, s in bad[:5])
         yield Finding(
             "avoid",
             "Columns",
-            f"Do not use it for counts, averages or shares of {shown}{more(bad, 5)}: this share "
-            f"of the rows has the wrong value.",
+            f"Do not use it for counts, averages or shares of {shown(bad[:5])}{more(bad, 5)}: this "
+            f"share of the rows has the wrong value, beyond what chance explains.",
             10 * bad[0][0] + len(bad),
         )
     if doubtful:
-        shown = ", ".join(f"{s.part} ({percent(s.value)})" for s in doubtful[:6])
         yield Finding(
             "care",
             "Columns",
-            f"Take care with single columns such as {shown}{more(doubtful, 6)}: more than 1 row "
-            f"in 20 has the wrong value.",
+            f"Take care with single columns such as {shown(doubtful[:6])}{more(doubtful, 6)}: more "
+            f"than 1 row in 20 has the wrong value, beyond what chance explains.",
             float(len(doubtful)),
         )
     if wrong and not bad and not doubtful:
@@ -136,21 +86,19 @@ def _links(mine: Mapping[str, Sequence[Any]], comparison: Comparison) -> Iterato
     if "association" not in mine:
         return
     pairs = comparison.pairs
-    floor = {s.part: s.reference or 0.0 for s in mine["association"] if s.part}
-    gaps = []
-    for i, j in pairs.list():
-        gap = abs(pairs.real[i, j] - pairs.synthetic[i, j])
-        excess = gap - floor.get(f"{pairs.names[i]} × {pairs.names[j]}", 0.0)
-        gaps.append((excess, i, j))
-    gaps.sort(reverse=True)
+    places = {pair_name(pairs.names[i], pairs.names[j]): (i, j) for i, j in pairs.list()}
+    gaps = sorted(
+        ((s.value - (s.reference or 0.0), *places[s.part]) for s in mine["association"] if s.part),
+        reverse=True,
+    )
     bad = [g for g in gaps if g[0] > AVOID_LINK]
     doubtful = [g for g in gaps if CARE_LINK < g[0] <= AVOID_LINK]
 
-    def shown(some: list[tuple[float, int, int]]) -> str:
+    def shown(some: Sequence[tuple[float, int, int]]) -> str:
         return ", ".join(
-            f"{pairs.names[i]} with {pairs.names[j]} "
-            f"({pairs.real[i, j]:.2f} in the real table, {pairs.synthetic[i, j]:.2f} here)"
-            for _, i, j in some
+            f"{pairs.names[i]} with {pairs.names[j]} ({pairs.real[i, j]:.2f} in the real table, "
+            f"{pairs.synthetic[i, j]:.2f} here: off by {max(excess, 0.0):.2f} beyond chance)"
+            for excess, i, j in some
         )
 
     if bad:
@@ -169,12 +117,10 @@ def _links(mine: Mapping[str, Sequence[Any]], comparison: Comparison) -> Iterato
             float(len(doubtful)),
         )
     elif gaps:
-        _, i, j = gaps[0]
         yield Finding(
             "good",
             "Pairs",
-            "Links between pairs of columns are kept; the largest change is "
-            f"{shown([(0.0, i, j)])}.",
+            f"Links between pairs of columns are kept; the largest change is {shown(gaps[:1])}.",
         )
 
 
@@ -219,8 +165,10 @@ def _models(mine: Mapping[str, Sequence[Any]], label: str | None) -> Iterator[Fi
         return
     best = max(each, key=lambda s: s.reference)
     gap = best.reference - best.value
+    among = f", the best of {len(each)} models" if len(each) > 1 else ""
     numbers = (
-        f"{title} {best.value:.3f} for {best.part}, {best.reference:.3f} when trained on real rows"
+        f"{title} {best.value:.3f} for {best.part}{among}, {best.reference:.3f} when trained on "
+        f"real rows"
     )
     if gap > AVOID_AUC:
         yield Finding(

@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple
 from nacre.evaluate.comparison import Comparison
 
 Goal = Literal["lower", "higher"]
-Need = Literal["label", "classes", "number", "binary"]
-Reference = Literal["held-out", "real-trained"]
+Need = Literal["label", "classes", "number", "binary", "test"]
+Reference = Literal["fresh", "held-out", "real-trained"]
 
 
 class Value(NamedTuple):
@@ -33,11 +33,14 @@ class Metric:
         meaning: one sentence for people.
         compute: the values, the one of the whole table first.
         needs: what it cannot do without: a label; a label with classes; a label that is a number;
-            a column with two values. It is left out, with a note, where this is lacking.
-        reference: what to compute beside it. "held-out" takes held-out real rows for the
-            synthetic table, which is what a perfect synthesizer would reach; "real-trained" trains
-            on the real table.
+            a column with two values; real rows that the synthetic table was not made from. It is
+            left out, with a note, where this is lacking.
+        reference: what to compute beside it. "fresh" is what as many fresh real rows as the
+            synthetic table has would score, found from two samples of the real table; "held-out"
+            takes the test rows for the synthetic table; "real-trained" trains on the real table.
+            Either of the first two is what a perfect table would reach.
         quick: whether `metrics="quick"` includes it.
+        rows: how many rows of each table it looks at, at most; None for all.
     """
 
     name: str
@@ -51,3 +54,4 @@ class Metric:
     needs: frozenset[Need] = frozenset()
     reference: Reference | None = None
     quick: bool = False
+    rows: int | None = None

@@ -34,6 +34,11 @@ class Pairs:
         return list(itertools.combinations(range(len(self.names)), 2))
 
 
+def pair_name(first: str, second: str) -> str:
+    """How a pair of columns is written in scores."""
+    return f"{first} × {second}"
+
+
 def compare_pairs(real: Rows, synthetic: Rows) -> Pairs:
     """Compare all two-way marginals, and the association within each pair.
 

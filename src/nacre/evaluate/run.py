@@ -5,21 +5,18 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from nacre.evaluate.classifiers import PUBLISHED, QUICK, available
 from nacre.evaluate.comparison import CLASSIFIER_ROWS, DISTANCE_ROWS, Comparison
 from nacre.evaluate.evaluation import Evaluation, Score
 from nacre.evaluate.findings import find
 from nacre.evaluate.guarantees import describe
+from nacre.evaluate.marginal_privacy import column_sets, compare_sets
 from nacre.evaluate.metric import Metric, Value
 from nacre.evaluate.metrics import choose
-from nacre.evaluate.rows import Rows
-from nacre.evaluate.tables import read
+from nacre.evaluate.references import References
+from nacre.evaluate.spending import spending
+from nacre.evaluate.tables import read_all
 from nacre.schema import Schema
-
-HELD_OUT = 0.2
-FEWEST = 10
 
 Progress = Callable[[float, str], None]
 
@@ -34,6 +31,9 @@ def evaluate(
     metrics: str | list[str] | tuple[str, ...] = "quick",
     guarantee: Any = None,
     classifiers: Iterable[str] | None = None,
+    lmdp: Any = None,
+    ledger: Any = None,
+    dataset: str | None = None,
     seed: int = 0,
     jobs: int = 2,
     on_progress: Progress | None = None,
@@ -52,6 +52,10 @@ def evaluate(
         guarantee: what is guaranteed about the synthetic table (a `Guarantee`, a certificate, or a
             dictionary), or a dictionary of these by the same names as `synthetic`.
         classifiers: names of classifiers to try instead of the default ones.
+        lmdp: sets of columns whose α-LMDP is to be tested at α = 0.05, or a dictionary with an α
+            for each; see `nacre.lmdp_report`.
+        ledger: a `Ledger` or its address, to show what the data set has spent; only read.
+        dataset: the data set's name in the ledger.
         seed: of everything that is sampled.
         jobs: processes to train models in.
         on_progress: called with the share of the work done and what comes next.
@@ -67,123 +71,85 @@ def evaluate(
     tables = synthetic if isinstance(synthetic, Mapping) else {"synthetic": synthetic}
     if not tables:
         raise ValueError("No synthetic table was given: the dictionary is empty.")
-    if classifiers is None:
-        models = available(PUBLISHED if metrics == "all" else QUICK)
-    else:
-        models = available(tuple(classifiers))
+    default = PUBLISHED if metrics == "all" else QUICK
+    models = available(default if classifiers is None else tuple(classifiers))
+    guarantees = describe(guarantee, list(tables))
+    sets = [] if lmdp is None else column_sets(lmdp, 0.05, schema)
+    spent = spending(ledger, dataset)
     report = on_progress or (lambda share, what: None)
     report(0.0, "reading the tables")
-    rows, notes = _read_all(real, tables, test, schema)
-    comparisons = _compare(rows, list(tables), label, models, seed, jobs)
-    first = comparisons[next(iter(tables))]
-    usable = [metric for metric in chosen if _has_needs(metric, first)]
-    if label is None and any(m.group == "usefulness" for m in chosen):
-        notes.append("No label was given, so no model was trained to predict one.")
-    results: list[Score] = []
-    references: dict[str, dict[str, float]] = {}
-    # What a perfect synthesizer would reach: fresh real rows in the place of synthetic ones.
-    fresh = dataclasses.replace(first, name="held-out", real=first.train, synthetic=first.test)
-    steps = [(metric, table) for metric in usable for table in tables]
-    for step, (metric, table) in enumerate(steps):
-        report(step / len(steps), metric.title)
-        comparison = comparisons[table]
-        if metric.name not in references:
-            references[metric.name] = _reference(metric, comparison, fresh)
-        results += _scores(metric, table, metric.compute(comparison), references[metric.name])
-    report(1.0, "done")
-    notes += _sampling_notes(comparisons, usable)
-    guarantees = describe(guarantee, list(tables))
+    rows = read_all(real, tables, test, schema)
+    comparisons = rows.compare(label, models, seed, jobs)
+    usable = [m for m in chosen if not _lacking(m, next(iter(comparisons.values())))]
+    results = _measure(usable, comparisons, report)
     return Evaluation(
         schema=schema,
         label=label,
-        metrics=tuple(usable),
+        metrics=tuple(_averaged(metric, results) for metric in usable),
         results=tuple(results),
         findings={t: find(t, results, comparisons[t], guarantees.get(t)) for t in tables},
-        notes=tuple(notes),
+        notes=(*rows.notes(), *_left_out(chosen, usable), *_sampling_notes(comparisons, usable)),
         guarantees=guarantees,
         comparisons=comparisons,
+        lmdp={
+            name: compare_sets(c.real, c.synthetic, sets, seed=seed)
+            for name, c in comparisons.items()
+            if sets
+        },
+        spent=spent,
         seconds=round(time.perf_counter() - started, 2),
     )
 
 
-def _read_all(
-    real: Any, tables: Mapping[str, Any], test: Any, schema: Schema
-) -> tuple[dict[str, Rows], list[str]]:
-    """Every table by name ("real", "test" and the synthetic ones' own), and what to note."""
-    rows = {f"synthetic {n}": read(t, schema, f"The table '{n}'") for n, t in tables.items()}
-    rows["real"] = read(real, schema, "The real table")
-    if test is not None:
-        rows["test"] = read(test, schema, "The test table")
-    for name, part in rows.items():
-        if len(part) < FEWEST:
-            raise ValueError(
-                f"The table '{name.removeprefix('synthetic ')}' has {len(part)} rows that fit the "
-                f"schema. At least {FEWEST} are needed to say anything about it."
-            )
-    notes = [
-        f"Left out of the table '{name.removeprefix('synthetic ')}' because they do not fit the "
-        f"schema: {part.left_out:,} of {len(part) + part.left_out:,} rows."
-        for name, part in rows.items()
-        if part.left_out
-    ]
-    if test is None:
-        notes.append(
-            f"No test rows were given: {HELD_OUT:.0%} of the real rows, drawn at random, were kept "
-            f"for scoring from models trained on real rows. If the synthetic table was made from "
-            f"all rows, it has seen them, and its scores are slightly too good."
-        )
-    return rows, notes
+def _measure(
+    metrics: Sequence[Metric], comparisons: Mapping[str, Comparison], report: Progress
+) -> list[Score]:
+    """Every metric of every table, each beside its reference."""
+    references = References()
+    results: list[Score] = []
+    steps = [(metric, table) for metric in metrics for table in comparisons]
+    for step, (metric, table) in enumerate(steps):
+        report(step / len(steps), metric.title)
+        comparison = comparisons[table]
+        reference = references.of(metric, comparison)
+        results += _scores(metric, table, metric.compute(comparison), reference)
+    report(1.0, "done")
+    return results
 
 
-def _compare(
-    rows: Mapping[str, Rows],
-    names: Sequence[str],
-    label: str | None,
-    models: tuple[str, ...],
-    seed: int,
-    jobs: int,
-) -> dict[str, Comparison]:
-    train, test = rows["real"], rows.get("test")
-    if test is None:
-        train, test = train.split(HELD_OUT, np.random.default_rng([seed, 0]))
-    real_trained = Comparison(
-        name="real",
-        real=train,
-        synthetic=train,
-        train=train,
-        test=test,
-        label=label,
-        models=models,
-        seed=seed,
-        jobs=jobs,
-    )
-    return {
-        name: dataclasses.replace(
-            real_trained,
-            name=name,
-            real=rows["real"],
-            synthetic=rows[f"synthetic {name}"],
-            real_trained=real_trained,
-        )
-        for name in names
-    }
+def _averaged(metric: Metric, results: Sequence[Score]) -> Metric:
+    """The metric, its meaning saying of which models the overall score is the mean."""
+    models = dict.fromkeys(s.part for s in results if s.metric == metric.name and s.part)
+    if metric.group != "usefulness" or len(models) < 2:
+        return metric
+    names = f": {', '.join(models)}" if len(models) <= 3 else ""
+    said = f"{metric.meaning} Here the mean of {len(models)} models{names}."
+    return dataclasses.replace(metric, meaning=said)
 
 
-def _has_needs(metric: Metric, comparison: Comparison) -> bool:
+def _lacking(metric: Metric, comparison: Comparison) -> set[str]:
     met = {
         "label": comparison.label is not None,
         "classes": comparison.classes is not None,
         "number": comparison.label is not None and comparison.classes is None,
         "binary": comparison.classes == 2,
+        "test": comparison.tested,
     }
-    return all(met[need] for need in metric.needs)
+    return {need for need in metric.needs if not met[need]}
 
 
-def _reference(metric: Metric, comparison: Comparison, fresh: Comparison) -> dict[str, float]:
-    if metric.reference is None:
-        return {}
-    other = fresh if metric.reference == "held-out" else comparison.real_trained
-    return {} if other is None else {v.part: v.value for v in metric.compute(other)}
+def _left_out(chosen: Sequence[Metric], usable: Sequence[Metric]) -> Iterable[str]:
+    gone = [metric for metric in chosen if metric not in usable]
+    if not any(m.group == "usefulness" for m in usable) and any(
+        m.group == "usefulness" for m in gone
+    ):
+        yield "No label was given, so no model was trained to predict one."
+    unseen = [metric.title for metric in gone if "test" in metric.needs]
+    if unseen:
+        yield (
+            "Needs real rows that the synthetic table was not made from, and was left out without "
+            f"a test table: {'; '.join(unseen)}."
+        )
 
 
 def _scores(

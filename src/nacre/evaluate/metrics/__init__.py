@@ -14,6 +14,7 @@ from nacre.evaluate.metrics import (
     dimension_probability,
     hard_labels,
     marginal_l1,
+    membership,
     mmd,
     one_way,
     r2,
@@ -57,6 +58,9 @@ METRICS: dict[str, Metric] = {
         closest_record.METRIC,
         copies.METRIC,
         closer_share.METRIC,
+        membership.AREA,
+        membership.FOUND,
+        membership.EPSILON,
     )
 }
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from nacre.evaluate.comparison import Comparison
 from nacre.evaluate.metric import Metric, Value
-from nacre.evaluate.metrics.two_way import pair_name
+from nacre.evaluate.pairs import pair_name
 
 
 def compute(comparison: Comparison) -> Iterator[Value]:
@@ -31,6 +31,6 @@ METRIC = Metric(
     meaning="How much the strength of the link between two columns changes (correlation of two "
     "numbers, Cramér's V if either is a category).",
     compute=compute,
-    reference="held-out",
+    reference="fresh",
     quick=True,
 )

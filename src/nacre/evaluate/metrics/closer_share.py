@@ -28,7 +28,7 @@ METRIC = Metric(
     low=0,
     high=1,
     meaning="The share of synthetic rows that are closer to a training row than to any of as many "
-    "unseen real rows; 0.5 if nothing was memorized. It is meaningful only if the test rows were "
-    "not used to make the table.",
+    "unseen real rows; 0.5 if nothing was memorized.",
     compute=compute,
+    needs=frozenset({"test"}),
 )

@@ -32,6 +32,6 @@ METRIC = Metric(
     meaning="The share of the values (or bins of numbers) found in the real table that occur in "
     "the synthetic one.",
     compute=compute,
-    reference="held-out",
+    reference="fresh",
     quick=True,
 )

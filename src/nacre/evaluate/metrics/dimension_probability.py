@@ -38,5 +38,5 @@ METRIC = Metric(
     high=1,
     meaning="How far off, on average, is the share of rows with one given value of a category.",
     compute=compute,
-    reference="held-out",
+    reference="fresh",
 )

@@ -26,5 +26,5 @@ METRIC = Metric(
     meaning="The summed difference of the shares in the cross-table of two columns, as the papers "
     "report it: twice the total variation.",
     compute=compute,
-    reference="held-out",
+    reference="fresh",
 )

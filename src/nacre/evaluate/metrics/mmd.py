@@ -22,6 +22,14 @@ def squared_distances(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.maximum(squares - 2 * x @ y.T, 0)
 
 
+def median_distance(x: np.ndarray, most: int = 500) -> float:
+    """The median distance between rows that differ: the usual bandwidth of a Gaussian kernel."""
+    apart = squared_distances(x[:most], x[:most])[np.triu_indices(min(len(x), most), 1)]
+    # Rounding leaves some 1e-15 between equal rows.
+    apart = apart[apart > 1e-9]
+    return float(np.sqrt(np.median(apart))) if len(apart) else 1.0
+
+
 def squared_mmd(x: np.ndarray, y: np.ndarray, bandwidth: float) -> float:
     """The unbiased estimate: mean k(x, x') + mean k(y, y') - 2 mean k(x, y), without diagonals.
 
@@ -48,11 +56,7 @@ def compute(comparison: Comparison) -> Iterator[Value]:
             comparison.features.matrix(rows.sample(ROWS, rng)).astype(np.float64)
             for rows in (comparison.real, comparison.synthetic)
         )
-        apart = squared_distances(x[:500], x[:500])[np.triu_indices(min(len(x), 500), 1)]
-        # Rounding leaves some 1e-15 between equal rows.
-        apart = apart[apart > 1e-9]
-        bandwidth = float(np.sqrt(np.median(apart))) if len(apart) else 1.0
-        values.append(squared_mmd(x, y, bandwidth))
+        values.append(squared_mmd(x, y, median_distance(x)))
     error = float(np.std(values, ddof=1) / np.sqrt(REPEATS))
     yield Value("", float(np.mean(values)), error)
 

@@ -53,7 +53,9 @@ METRIC = Metric(
     low=0,
     high=1,
     meaning="How far off, on average, is the share of rows that satisfy a random condition on "
-    "three columns (1,000 queries: intervals of numbers, subsets of categories).",
+    f"three columns (1,000 queries: intervals of numbers, subsets of categories; at most {ROWS:,} "
+    "rows).",
     compute=compute,
-    reference="held-out",
+    reference="fresh",
+    rows=ROWS,
 )

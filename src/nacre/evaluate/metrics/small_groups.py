@@ -62,6 +62,6 @@ METRIC = Metric(
     meaning="By how much the count of a group defined by two columns is typically wrong (median "
     "relative error; overall: groups of 1% to 3% of the rows).",
     compute=compute,
-    reference="held-out",
+    reference="fresh",
     quick=True,
 )

@@ -63,5 +63,5 @@ METRIC = Metric(
     meaning="The summed difference of shares in the cross-table of three columns with numbers in "
     "100 bins over the real range, as in the NIST challenge and DP-auto-GAN.",
     compute=compute,
-    reference="held-out",
+    reference="fresh",
 )

@@ -6,11 +6,7 @@ import numpy as np
 
 from nacre.evaluate.comparison import Comparison
 from nacre.evaluate.metric import Metric, Value
-
-
-def pair_name(first: str, second: str) -> str:
-    """How a pair of columns is written in scores."""
-    return f"{first} × {second}"
+from nacre.evaluate.pairs import pair_name
 
 
 def compute(comparison: Comparison) -> Iterator[Value]:
@@ -35,6 +31,6 @@ METRIC = Metric(
     meaning="The share of rows that would have to change for the cross-table of two columns to be "
     "right (total variation; numbers in 20 bins).",
     compute=compute,
-    reference="held-out",
+    reference="fresh",
     quick=True,
 )

@@ -46,7 +46,8 @@ def distances(comparison: Comparison, plane: bool) -> tuple[float, float, float]
 def _distances(comparison: Comparison, plane: bool) -> tuple[float, float, float]:
     rng = comparison.rng(9)
     project, explained = principal_plane(comparison) if plane else (lambda x: x, 1.0)
-    rows = min(ROWS, len(comparison.real), len(comparison.synthetic))
+    # As many in every comparison, the one of held-out rows too: with fewer rows W2 is larger.
+    rows = min(ROWS, *map(len, (comparison.train, comparison.test, comparison.synthetic)))
     values = [
         wasserstein2(
             *(
