@@ -212,6 +212,15 @@ def test_schema_draft_prints_yaml(folder):
     done = folder.run("schema", "draft", folder / "people.parquet", "--label", "income")
     assert done.exit_code == 0
     assert "provenance: data" in done.stdout
+    assert "# rare, fewer than 10 rows each: low" in done.stdout
+    assert "'age': " not in done.stderr
+    assert "'wage': both bounds" in done.stderr
+    out = folder / "draft.yaml"
+    assert f"people.csv: {out}" in folder.run(
+        "schema", "draft", folder / "people.csv", "-o", out
+    ).stderr.replace("\n", "")
+    over = ("schema", "draft", folder / "people.csv", "-o", folder / "people.csv", "--force")
+    assert "would replace it" in folder.run(*over).stderr
     assert folder.run("schema", "draft", folder / "people.csv", "--epsilon", "1").exit_code == 2
     assert folder.run("schema", "draft", folder / "people.csv", "--dataset", "p").exit_code == 2
 

@@ -18,9 +18,11 @@ from nacre.schema import (
     Datetime,
     Integer,
     Real,
+    Schema,
     SchemaError,
     as_types,
     draft,
+    survey,
 )
 
 
@@ -175,3 +177,50 @@ def test_public_tables_come_back_as_they_were(name):
     for field in schema.names:
         if getattr(schema.columns[field], "decimals", 0) is not None:
             assert back[field].equals(table[field]), field
+
+
+def crowd() -> pa.Table:
+    n = 200
+    return pa.table(
+        {
+            "plan": ["vip\nclub"] * 9 + ["basic"] * 10 + ["gold"] * (n - 19),
+            "age": [17] * 3 + [40] * (n - 13) + [90] * 10,
+            "code": ["1", "1.0"] * 4 + ["2"] * (n - 8),
+            "paid": [0.5] * n,
+            "seen": ["2020-01-01"] * 20 + ["2020-02-01"] * (n - 21) + ["2021-01-01"],
+            "member": [True] + [False] * (n - 1),
+        }
+    )
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+@pytest.mark.parametrize("texts", [False, True])
+def test_facts_that_few_rows_hold_are_named(size, texts):
+    table = crowd()
+    if texts:
+        table = table.cast(pa.schema([(name, pa.string()) for name in table.column_names]))
+    found = survey(table.to_batches(max_chunksize=size), label="code")
+    assert found.rare == {
+        "plan": ("vip\nclub",),
+        "age": ("low",),
+        "code": ("1",),
+        "paid": (),
+        "seen": ("high",),
+        "member": (),
+    }
+
+
+def test_the_reviewer_gets_counts_and_the_draft_the_values():
+    found = survey(crowd(), label="code")
+    assert found.describe().splitlines()[1:] == [
+        "  'plan': 1 of 3 values",
+        "  'age': the lower bound",
+        "  'code': 1 of 2 values",
+        "  'seen': the upper bound",
+    ]
+    text = found.to_yaml()
+    assert '  # rare, fewer than 10 rows each: "vip\\nclub"\n  plan:' in text
+    assert "  # rare, fewer than 10 rows each: low\n  age:" in text
+    assert Schema.parse(text) == found.schema == draft(crowd(), label="code")
+    assert "rare" not in found.schema.to_yaml()
+    assert survey(crowd().select(["paid"])).describe().startswith("Every value and bound")

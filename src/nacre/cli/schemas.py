@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,17 +12,14 @@ from nacre.cli.console import BAD_INPUT, beside, print_json, progress, say, stop
 from nacre.cli.help import Command, Group
 from nacre.cli.options import AdjacencyName, Adjacent, Dataset, Json, LedgerAddress, Quiet, Table
 
-if TYPE_CHECKING:
-    from nacre.schema import Schema
-
 app = typer.Typer(
     cls=Group, help="What is public about a table: draft it, check a table against it."
 )
 
 REVIEW = (
     "These bounds and values were read from the rows: the draft is not private. Check that each is "
-    "public, replace what only the table could tell, then set `reviewed: true`; `nacre fit` "
-    "refuses it until then."
+    "public, replace what only the table could tell (and delete the comment on it), then set "
+    "`reviewed: true`; `nacre fit` refuses it until then."
 )
 PRIVATE = (
     "Drafted privately; what it released is recorded in the schema and will be counted by "
@@ -52,7 +49,7 @@ def draft(
 ) -> None:
     """Write a first schema for TABLE: from its rows (not private), or with --epsilon privately."""
     if output is not None:
-        writable(output)
+        writable(output, table, types, None if ledger is None else Path(ledger))
         if output.exists() and not force:
             stop(f"{output} exists, and may have been edited. Choose another name, or use --force.")
     if (epsilon is None) != (delta is None):
@@ -63,11 +60,12 @@ def draft(
         )
     with progress(quiet=quiet) as report:
         if epsilon is None or delta is None:
-            from nacre.schema import draft as from_rows
+            from nacre.schema import survey
             from nacre.vault import open_source
 
             report(f"reading {table.name}", None)
-            schema = from_rows(open_source(table).batches(), label=label, drop=drop or ())
+            found = survey(open_source(table).batches(), label=label, drop=drop or ())
+            text, remark = found.to_yaml(), f"{found.describe()}\n{REVIEW}"
         else:
             from nacre.draft import private_draft, read_types
 
@@ -83,16 +81,14 @@ def draft(
                 dataset=dataset,
                 on_progress=report,
             )
-    _write(schema, output)
-    say(REVIEW if epsilon is None else PRIVATE, quiet=quiet, style="yellow")
-
-
-def _write(schema: Schema, output: Path | None) -> None:
+            text, remark = schema.to_yaml(), PRIVATE
     if output is None:
-        typer.echo(schema.to_yaml(), nl=False)
-        return
-    with beside(output) as partial:
-        schema.write(partial)
+        typer.echo(text, nl=False)
+    else:
+        with beside(output) as partial:
+            partial.write_text(text, encoding="utf-8")
+        say(f"Schema of {table.name}: {output}", quiet=quiet)
+    say(remark, quiet=quiet, style="yellow")
 
 
 @app.command("check", cls=Command)

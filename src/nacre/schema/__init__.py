@@ -4,7 +4,7 @@ from nacre.schema.cast import as_types
 from nacre.schema.category import Boolean, Categorical, Ordinal
 from nacre.schema.check import Check
 from nacre.schema.column import Column
-from nacre.schema.draft import draft
+from nacre.schema.draft import draft, survey
 from nacre.schema.errors import SchemaError
 from nacre.schema.layout import Code, Encoded, Layout, Number
 from nacre.schema.moment import Datetime
@@ -28,4 +28,5 @@ __all__ = [
     "SchemaError",
     "as_types",
     "draft",
+    "survey",
 ]

@@ -190,8 +190,8 @@ def _suggest(word: str, known: Iterable[str]) -> str:
     return f" Did you mean {close[0]}?" if close else ""
 
 
-def dump(said: Mapping[str, Any]) -> str:
-    """The YAML text of a schema's plain form, with comments."""
+def dump(said: Mapping[str, Any], remarks: Mapping[str, Iterable[str]] | None = None) -> str:
+    """The YAML text of a schema's plain form, with comments; `remarks` are a column's own."""
     parts = [GUIDE, _yaml({"nacre": said["nacre"]})]
     if "label" in said:
         parts += [LABEL, _yaml({"label": said["label"]})]
@@ -199,7 +199,9 @@ def dump(said: Mapping[str, Any]) -> str:
         parts += [PROVENANCE, _yaml({"provenance": said["provenance"]})]
         parts += [REVIEW, _yaml({"reviewed": said["reviewed"]})]
     parts.append("columns:\n")
-    parts += [_column_lines(name, facts) for name, facts in said["columns"].items()]
+    for name, facts in said["columns"].items():
+        parts += [f"  {line}\n" for line in (remarks or {}).get(name, ())]
+        parts.append(_column_lines(name, facts))
     if "releases" in said:
         parts += [RELEASES, _yaml({"releases": said["releases"]})]
     return "".join(parts)

@@ -15,6 +15,7 @@ from nacre.schema.column import Column
 from nacre.schema.errors import SchemaError
 from nacre.schema.moment import DAY, UNITS, Datetime
 from nacre.schema.numeric import DIGITS, LARGEST_INTEGER, Integer, Real
+from nacre.schema.rare import Draft, rare_facts
 from nacre.schema.schema import Schema
 from nacre.schema.sketch import STEPS, Sketch
 from nacre.schema.table import Batches, batches, listed
@@ -39,6 +40,34 @@ def draft(
         drop: columns to leave out.
         most_values: text with more distinct values than this is refused, not listed.
     """
+    return survey(rows, label=label, drop=drop, most_values=most_values).schema
+
+
+def survey(
+    rows: Batches,
+    *,
+    label: str | None = None,
+    drop: Collection[str] = (),
+    most_values: int = 100,
+) -> Draft:
+    """As `draft`, with what its reviewer needs: which values and bounds few rows hold."""
+    sketches = _sketches(rows, drop, most_values, label)
+    columns, problems = {}, []
+    for name, sketch in sketches.items():
+        try:
+            columns[name] = _column(sketch, is_label=name == label)
+        except ValueError as error:
+            problems.append(f"'{name}': {error}")
+    if problems:
+        raise SchemaError(problems, subject="The table cannot be drafted as it is: it")
+    rare = {name: rare_facts(column, sketches[name]) for name, column in columns.items()}
+    return Draft(Schema(columns, label=label, provenance="data"), rare)
+
+
+def _sketches(
+    rows: Batches, drop: Collection[str], most_values: int, label: str | None
+) -> dict[str, Sketch]:
+    """One pass over the rows, in constant memory."""
     sketches: dict[str, Sketch] = {}
     total = 0
     for batch in batches(rows):
@@ -52,15 +81,7 @@ def draft(
             before = sketches.get(name, Sketch(most_values=most_values))
             sketches[name] = before.add(batch.column(name))
     _require_rows(total, sketches, label)
-    columns, problems = {}, []
-    for name, sketch in sketches.items():
-        try:
-            columns[name] = _column(sketch, is_label=name == label)
-        except ValueError as error:
-            problems.append(f"'{name}': {error}")
-    if problems:
-        raise SchemaError(problems, subject="The table cannot be drafted as it is: it")
-    return Schema(columns, label=label, provenance="data")
+    return sketches
 
 
 def _require_rows(total: int, sketches: Collection[str], label: str | None) -> None:
@@ -97,7 +118,7 @@ def _number(sketch: Sketch, *, is_label: bool) -> Column:
     if sketch.decimals != 0:
         return _real(sketch, nullable=nullable)
     # Zeros and ones are classes; so are a label's few numbers. Listed, they keep their look.
-    classes = sketch.classes
+    classes = tuple(sketch.classes)
     if classes == ("0", "1") or (is_label and 0 < len(classes) <= MOST_CLASSES):
         return Categorical(values=classes, nullable=nullable)
     low, high = int(sketch.low), int(sketch.high)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import final
+from collections.abc import Callable, Mapping
+from typing import Any, final
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +34,8 @@ class Sketch:
         numbers, moments, truths: whether every value is a number, a time, true or false.
         low, high, decimals: of the finite numbers; None for more decimals than are counted.
         first, last, step: of the times; `step` is a place in `STEPS`.
-        distinct: the values as text; None once there are too many.
+        low_rows, high_rows, first_rows, last_rows: how many rows hold these.
+        distinct: the values as text, and how many rows hold each; None once there are too many.
     """
 
     most_values: int
@@ -46,11 +48,15 @@ class Sketch:
     truths: bool = True
     low: float = math.inf
     high: float = -math.inf
+    low_rows: int = 0
+    high_rows: int = 0
     decimals: int | None = 0
     first: int = np.iinfo(np.int64).max
     last: int = np.iinfo(np.int64).min
+    first_rows: int = 0
+    last_rows: int = 0
     step: int = 0
-    distinct: frozenset[str] | None = frozenset()
+    distinct: Mapping[str, int] | None = dataclasses.field(default_factory=dict)
 
     def add(self, array: pa.Array) -> Sketch:
         """The sketch after one more batch."""
@@ -59,25 +65,26 @@ class Sketch:
         if pa.types.is_null(kind):
             return dataclasses.replace(self, gaps=self.gaps or len(array) > 0)
         if cells.is_text(kind):
-            return self._add_text(pc.unique(cells.text(array)))
+            return self._add_text(*_counted(cells.text(array)))
         if pa.types.is_boolean(kind):
             after = dataclasses.replace(self, numbers=False, moments=False)
             return after._count(seen=array.null_count < len(array), gaps=array.null_count > 0)
         if cells.is_number(kind):
             after = dataclasses.replace(self, moments=False, truths=False)
-            return after._add_numbers(array)._remember(array)
+            return after._add_numbers(array, np.ones(len(array)))._remember(*_counted(array))
         if cells.is_moment(kind):
             after = dataclasses.replace(self, numbers=False, truths=False)
-            return after._add_moments(array)
+            return after._add_moments(array, np.ones(len(array)))
         return dataclasses.replace(self, unsupported=str(kind))
 
     def _count(self, *, seen: bool, gaps: bool) -> Sketch:
         return dataclasses.replace(self, seen=self.seen or seen, gaps=self.gaps or gaps)
 
-    def _add_text(self, texts: pa.Array) -> Sketch:
-        values = texts.filter(pc.fill_null(pc.not_equal(texts, ""), False))
-        rest = values.filter(pc.invert(cells.says_nothing(values)))
-        after = self._count(seen=len(rest) > 0, gaps=len(values) < len(texts))._remember(values)
+    def _add_text(self, texts: pa.Array, rows: np.ndarray) -> Sketch:
+        values, rows = _where(pc.fill_null(pc.not_equal(texts, ""), False), texts, rows)
+        after = self._count(seen=False, gaps=len(values) < len(texts))._remember(values, rows)
+        rest, rows = _where(pc.invert(cells.says_nothing(values)), values, rows)
+        after = after._count(seen=len(rest) > 0, gaps=False)
         truths = pc.is_in(pc.ascii_lower(rest), value_set=pa.array(["true", "false"], rest.type))
         after = dataclasses.replace(
             after,
@@ -86,56 +93,97 @@ class Sketch:
             numbers=after.numbers and not _any(pc.match_substring_regex(rest, CODE)),
         )
         if after.numbers:
-            after = after._add_numbers(rest)
+            after = after._add_numbers(rest, rows)
         if after.moments:
-            after = after._add_moments(rest)
+            after = after._add_moments(rest, rows)
         return after
 
-    def _add_numbers(self, array: pa.Array) -> Sketch:
+    def _add_numbers(self, array: pa.Array, rows: np.ndarray) -> Sketch:
         values, missing, unreadable = cells.numbers(array)
-        finite = values[np.isfinite(values)]
+        finite, rows = values[np.isfinite(values)], rows[np.isfinite(values)]
         after = self._count(seen=not missing.all(), gaps=bool(missing.any()))
         if unreadable.any() or not len(finite):
             return dataclasses.replace(after, numbers=after.numbers and not unreadable.any())
-        low, high = min(after.low, float(finite.min())), max(after.high, float(finite.max()))
+        low, low_rows = _extreme(min, finite, rows, (after.low, after.low_rows))
+        high, high_rows = _extreme(max, finite, rows, (after.high, after.high_rows))
         single = pa.types.is_float32(array.type) or pa.types.is_float16(array.type)
         decimals = _decimals(finite, single=single, least=after.decimals)
         if pa.types.is_floating(array.type) and max(-low, high) > LARGEST_INTEGER:
             decimals = None  # every float is whole there: it says nothing about the column
-        return dataclasses.replace(after, low=low, high=high, decimals=decimals)
+        return dataclasses.replace(
+            after,
+            low=float(low),
+            high=float(high),
+            low_rows=low_rows,
+            high_rows=high_rows,
+            decimals=decimals,
+        )
 
-    def _add_moments(self, array: pa.Array) -> Sketch:
+    def _add_moments(self, array: pa.Array, rows: np.ndarray) -> Sketch:
         values, missing, unreadable = cells.moments(array)
         after = self._count(seen=not missing.all(), gaps=bool(missing.any()))
-        values = values[~missing]
+        values, rows = values[~missing], rows[~missing]
         if unreadable.any() or not len(values):
             return dataclasses.replace(after, moments=after.moments and not unreadable.any())
         step = after.step
         while (values % UNITS[STEPS[step][1:]]).any():
             step += 1
-        first, last = min(after.first, int(values.min())), max(after.last, int(values.max()))
-        return dataclasses.replace(after, first=first, last=last, step=step)
+        first, first_rows = _extreme(min, values, rows, (after.first, after.first_rows))
+        last, last_rows = _extreme(max, values, rows, (after.last, after.last_rows))
+        return dataclasses.replace(
+            after,
+            first=int(first),
+            last=int(last),
+            first_rows=first_rows,
+            last_rows=last_rows,
+            step=step,
+        )
 
     @property
-    def classes(self) -> tuple[str, ...]:
-        """The distinct values of a column of whole numbers, in order; none if too many."""
-        distinct = [] if self.distinct is None else self.distinct
-        texts = (text for text in distinct if text.lower() not in cells.NO_VALUE)
-        numbers = sorted({float(text) for text in texts})
-        return tuple(f"{number:.17g}" for number in numbers)
+    def classes(self) -> dict[str, int]:
+        """The distinct values of a column of whole numbers, in order, with how many rows hold each.
 
-    def _remember(self, values: pa.Array) -> Sketch:
+        Empty if they are too many.  `1` and `1.0` are one value.
+        """
+        held: dict[float, int] = {}
+        for text, rows in (self.distinct or {}).items():
+            if text.lower() not in cells.NO_VALUE:
+                held[float(text)] = held.get(float(text), 0) + rows
+        return {f"{number:.17g}": held[number] for number in sorted(held)}
+
+    def _remember(self, values: pa.Array, rows: np.ndarray) -> Sketch:
         if self.distinct is None:
             return self
-        fresh = pc.drop_null(pc.unique(values))
-        if len(fresh) > self.most_values:
+        values, rows = _where(pc.is_valid(values), values, rows)
+        if len(values) > self.most_values:
             return dataclasses.replace(self, distinct=None)
-        if not cells.is_text(fresh.type):
-            fresh = pc.cast(pc.cast(fresh, pa.float64(), safe=False), pa.string())
-        distinct = self.distinct | frozenset(fresh.to_pylist())
-        return dataclasses.replace(
-            self, distinct=distinct if len(distinct) <= self.most_values else None
-        )
+        if not cells.is_text(values.type):
+            values = pc.cast(pc.cast(values, pa.float64(), safe=False), pa.string())
+        held = dict(self.distinct)
+        for value, count in zip(values.to_pylist(), rows.tolist(), strict=True):
+            held[value] = held.get(value, 0) + int(count)
+        return dataclasses.replace(self, distinct=held if len(held) <= self.most_values else None)
+
+
+def _counted(array: pa.Array) -> tuple[pa.Array, np.ndarray]:
+    """The distinct cells, and how many rows hold each."""
+    found = pc.value_counts(array)
+    return found.field(0), found.field(1).to_numpy(zero_copy_only=False)
+
+
+def _where(mask: pa.Array, values: pa.Array, rows: np.ndarray) -> tuple[pa.Array, np.ndarray]:
+    return values.filter(mask), rows[cells.mask(mask)]
+
+
+def _extreme(
+    pick: Callable[..., Any], values: np.ndarray, rows: np.ndarray, before: tuple[Any, int]
+) -> tuple[Any, int]:
+    """The smallest or largest value so far, and how many rows hold it."""
+    found = pick(values.min(), values.max())
+    count = int(rows[values == found].sum())
+    if found == before[0]:
+        return found, before[1] + count
+    return (found, count) if pick(found, before[0]) == found else before
 
 
 def _decimals(values: np.ndarray, *, single: bool, least: int | None) -> int | None:

@@ -1,0 +1,76 @@
+"""Which facts of a draft only a few rows hold: what its reviewer has to look at first.
+
+Releases:  nothing for others' eyes.  Counts are for the holder's terminal, the values themselves
+           are marked in the draft, which is not private either.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from textwrap import wrap
+from typing import final
+
+from nacre.schema import document
+from nacre.schema.category import Categorical
+from nacre.schema.column import Column
+from nacre.schema.moment import Datetime
+from nacre.schema.numeric import Integer, Real
+from nacre.schema.schema import Schema
+from nacre.schema.sketch import Sketch
+
+FEW = 10  # rows; a fact that fewer hold may be known from this table only
+BOUNDS = {("low",): "the lower bound", ("high",): "the upper bound", ("low", "high"): "both bounds"}
+
+
+def rare_facts(column: Column, sketch: Sketch) -> tuple[str, ...]:
+    """The listed values, or the bounds by name, that fewer than `FEW` rows hold."""
+    if isinstance(column, Categorical):
+        held = sketch.classes if sketch.numbers else (sketch.distinct or {})
+        return tuple(value for value in column.values if held.get(value, 0) < FEW)
+    if isinstance(column, Integer | Real):
+        ends = {"low": sketch.low_rows, "high": sketch.high_rows}
+    elif isinstance(column, Datetime):
+        ends = {"low": sketch.first_rows, "high": sketch.last_rows}
+    else:
+        return ()
+    return tuple(end for end, rows in ends.items() if rows < FEW)
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Draft:
+    """A schema read from the rows, and which of its facts few rows hold, by column."""
+
+    schema: Schema
+    rare: Mapping[str, tuple[str, ...]]
+
+    def to_yaml(self) -> str:
+        """The schema as YAML, with a comment `rare` above each column that has such facts."""
+        remarks = {name: _comment(facts) for name, facts in self.rare.items() if facts}
+        return document.dump(self.schema.to_dict(), remarks)
+
+    def describe(self) -> str:
+        """How many facts of each column few rows hold: counts for the holder, never values."""
+        lines = []
+        for name, facts in self.rare.items():
+            column = self.schema.columns[name]
+            if facts and isinstance(column, Categorical):
+                lines.append(f"  '{name}': {len(facts)} of {len(column.values)} values")
+            elif facts:
+                lines.append(f"  '{name}': {BOUNDS[facts]}")
+        if not lines:
+            return f"Every value and bound in it is held by {FEW} rows or more."
+        return (
+            f"Held by fewer than {FEW} rows, and marked `# rare` in the draft: look at these first."
+            + "".join(f"\n{line}" for line in lines)
+        )
+
+
+def _comment(facts: tuple[str, ...]) -> list[str]:
+    """The lines of a YAML comment; a value with a line break or the like is quoted."""
+    shown = [fact if fact.isprintable() else json.dumps(fact) for fact in facts]
+    return [
+        f"# {line}" for line in wrap(f"rare, fewer than {FEW} rows each: {', '.join(shown)}", 90)
+    ]
