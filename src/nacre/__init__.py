@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from nacre.draft import private_draft as private_draft
     from nacre.evaluate import Evaluation as Evaluation
     from nacre.evaluate import evaluate as evaluate
+    from nacre.evaluate import lmdp_report as lmdp_report
     from nacre.fit import fit as fit
     from nacre.methods import MERF as MERF
     from nacre.methods import PEARL as PEARL
@@ -67,6 +68,7 @@ _PLACES = {
     "datasets": "nacre.datasets:",
     "evaluate": "nacre.evaluate:",
     "fit": "nacre.fit:fit",
+    "lmdp_report": "nacre.evaluate:lmdp_report",
     "load": "nacre.model:load",
     "plan": "nacre.plan:plan",
     "private_draft": "nacre.draft:private_draft",

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from nacre.cli.console import beside, progress, say, stop, tell, writable
-from nacre.cli.options import Json, Label, Quiet, SchemaFile, read_schema
+from nacre.cli.options import Dataset, Json, Label, LedgerAddress, Quiet, SchemaFile, read_schema
 
 
 def evaluate(
@@ -26,6 +26,8 @@ def evaluate(
     model: Annotated[
         Path | None, typer.Option(help="The model it was drawn from, to show its guarantee.")
     ] = None,
+    ledger: LedgerAddress = None,
+    dataset: Dataset = None,
     seed: Annotated[int, typer.Option(help="Of everything that is sampled.")] = 0,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -53,6 +55,8 @@ def evaluate(
             label=label,
             metrics=metrics if metrics in ("quick", "all") else metrics.split(","),
             guarantee=guarantee,
+            ledger=ledger,
+            dataset=dataset,
             seed=seed,
             on_progress=lambda share, what: report("evaluating", share),
         )

@@ -1,6 +1,7 @@
 """How well scores tell members from strangers, and the epsilon that such an attack implies."""
 
 import dataclasses
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -76,7 +77,7 @@ def epsilon_shown(attacks: Sequence[Attack], *, confidence: float = CONFIDENCE) 
         members, strangers = attack.members[::2], attack.strangers[::2]
         ordered = np.sort(np.concatenate([members, strangers]))[::-1]
         for share in _SHARES:
-            threshold = float(ordered[min(int(share * len(ordered)), len(ordered) - 1)])
+            threshold = float(ordered[max(math.ceil(share * len(ordered)) - 1, 0)])
             shown = _bound(members, strangers, threshold, confidence)
             if shown > best[0]:
                 best = shown, attack, threshold

@@ -12,7 +12,7 @@ from scipy.stats import chi2
 
 from nacre.evaluate.metrics.mmd import median_distance, squared_distances
 
-PERMUTATIONS = 999
+PERMUTATIONS = 499
 
 
 def mmd_test(

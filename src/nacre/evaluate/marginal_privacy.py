@@ -12,7 +12,7 @@ from nacre.evaluate.rows import Rows
 from nacre.evaluate.tables import read
 from nacre.schema import Schema
 
-ROWS = 1_500
+ROWS = 1_000
 NO_DP = (
     "α-LMDP is no differential privacy: it hides an aggregate of these columns and protects no "
     "single row. The test reads private rows; its result is confidential to the data holder."
@@ -130,7 +130,7 @@ def compare_sets(
     permutations: int = PERMUTATIONS,
     seed: int = 0,
 ) -> LmdpReport:
-    """The tests of every set, on at most 1,500 random rows of each table."""
+    """The tests of every set, on at most 1,000 random rows of each table."""
     functions = [None] * len(sets) if scores is None else list(scores)
     if len(functions) != len(sets):
         raise ValueError(f"{len(functions)} scores were given for {len(sets)} sets of columns.")

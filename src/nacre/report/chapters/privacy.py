@@ -1,10 +1,12 @@
-"""The chapter of privacy: the releases behind the guarantee, and some smoke alarms."""
+"""The chapter of privacy: the releases behind the guarantee, the ledger, and some smoke alarms."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from nacre.evaluate.evaluation import Evaluation
+from nacre.evaluate.marginal_privacy import NO_DP
 from nacre.report.chapters.common import data_table, grid, lede
+from nacre.report.chapters.ledger import ledger
 from nacre.report.figures.canvas import plate
 from nacre.report.figures.models import draw_closest
 from nacre.report.markup import Markup, join, number, tag
@@ -13,11 +15,11 @@ _FIELDS = ("name", "mechanism", "size", "sensitivity", "noise", "steps", "rate",
 
 
 def privacy(evaluation: Evaluation) -> Markup:
-    """What was released, and how close synthetic rows come to real ones."""
+    """What was released, what the data set has spent, and what attacks can do."""
     parts: list[Any] = [
         lede(
-            "Only the guarantee protects people. Distances are smoke alarms: one that is silent "
-            "proves nothing."
+            "Only the guarantee protects people. Distances and attacks are smoke alarms: one that "
+            "is silent proves nothing."
         )
     ]
     for table in evaluation.tables:
@@ -27,6 +29,8 @@ def privacy(evaluation: Evaluation) -> Markup:
             title = "What was released" + (f" for {table}" if len(evaluation.tables) > 1 else "")
             parts += [tag("h3", title), _releases(releases)]
         parts += [tag("p", said, class_="muted") for said in found.get("assumptions") or ()]
+    if evaluation.spent is not None:
+        parts.append(ledger(evaluation.spent))
     figures = [
         plate(
             draw_closest(comparison, place),
@@ -37,7 +41,8 @@ def privacy(evaluation: Evaluation) -> Markup:
         if evaluation.score("closest-record", table) is not None
     ]
     alarms = _alarms(evaluation)
-    return join(*parts, grid([*figures, alarms] if alarms else figures, "two"))
+    shown = grid([*figures, alarms] if alarms else figures, "two")
+    return join(*parts, _attacks(evaluation), shown, _lmdp(evaluation))
 
 
 def _releases(releases: list[Mapping[str, Any]]) -> Markup:
@@ -56,6 +61,42 @@ def _releases(releases: list[Mapping[str, Any]]) -> Markup:
     )
 
 
+def _attacks(evaluation: Evaluation) -> Markup:
+    """What membership inference reached, beside what the guarantee allows."""
+    said = []
+    for table in evaluation.tables:
+        area = evaluation.score("membership", table)
+        shown = evaluation.score("membership-epsilon", table)
+        if area is None and shown is None:
+            continue
+        words = [tag("b", f"{table}: ")] if len(evaluation.tables) > 1 else []
+        if area is not None:
+            words.append(
+                f"an attacker who holds the synthetic table tells training rows from other real "
+                f"rows with AUC {number(area.value)} ± {area.error or 0:.1g} (0.5 is guessing). "
+            )
+        if shown is not None:
+            words.append(_allowed(shown.value, evaluation.guarantees.get(table)))
+        said.append(tag("p", *words))
+    if not said:
+        return Markup("")
+    caution = (
+        "This shows what these two attacks find out about typical rows. It does not show that a "
+        "better attack, or one on an unusual row, would fail: only the guarantee does."
+    )
+    return join(tag("h3", "Membership inference"), *said, tag("p", caution, class_="muted"))
+
+
+def _allowed(shown: float, guarantee: Mapping[str, Any] | None) -> str:
+    """The epsilon that the attack shows and the one that is guaranteed, in a sentence."""
+    attack = f"As a bound on ε (95% confidence), the attack shows at least {shown:.1f}"
+    if guarantee is None:
+        return f"{attack}; no guarantee was given to compare it with."
+    if guarantee["epsilon"] is None:
+        return f"{attack}; there is no guarantee (ε = ∞)."
+    return f"{attack}; the guarantee allows at most {guarantee['epsilon']:.4g}."
+
+
 def _alarms(evaluation: Evaluation) -> Markup:
     rows = []
     for metric in evaluation.metrics:
@@ -68,4 +109,28 @@ def _alarms(evaluation: Evaluation) -> Markup:
         return Markup("")
     return data_table(
         ["Alarm", *((table, "n") for table in evaluation.tables), ("held-out rows", "n")], rows
+    )
+
+
+def _lmdp(evaluation: Evaluation) -> Markup:
+    """The α-LMDP tests that were asked for, and what they are not."""
+    rows = [
+        [
+            table,
+            ", ".join(test.columns),
+            (f"{test.alpha:g}", "n"),
+            (number(test.mmd_p), "n"),
+            (number(test.stein_p), "n"),
+            "satisfied" if test.lmdp_satisfied else "not satisfied",
+        ]
+        for table, report in evaluation.lmdp.items()
+        for test in report.tests
+    ]
+    if not rows:
+        return Markup("")
+    head = ["Table", "Columns", ("α", "n"), ("p, MMD of samples", "n"), ("p, Stein", "n"), "α-LMDP"]
+    return join(
+        tag("h3", "Marginals that should not be the real ones (α-LMDP)"),
+        data_table(head, rows),
+        tag("p", NO_DP, class_="muted"),
     )
