@@ -14,7 +14,7 @@ from nacre.methods.method import Method, Question
 from nacre.schema import Schema
 from nacre.vault.accountant import Release
 from nacre.vault.bound import Adjacency
-from nacre.vault.planning import check_budget, plan_sum, remaining_mu
+from nacre.vault.planning import check_budget, plan_choice, plan_sum, remaining_mu
 
 FEW = 0.1  # a share that is off by more than this tells next to nothing
 
@@ -49,8 +49,11 @@ class Plan:
         ]
         for planned in self.releases:
             release = planned.release
+            what = f"{release.size:,} numbers"
+            if release.mechanism == "exponential":
+                what = f"{release.steps:,} choices among {release.size:,}"
             lines.append(
-                f"  {release.name}: {release.size:,} numbers, {planned.share:.0%} of the budget, "
+                f"  {release.name}: {what}, {planned.share:.0%} of the budget, "
                 f"noise {release.noise / release.sensitivity:.3g} x sensitivity"
             )
             lines.append(f"    {planned.meaning}")
@@ -140,17 +143,21 @@ def planned_releases(
     """What the vault will answer to these questions, and how far off it will be."""
     planned = []
     for question in questions:
-        bound = question.bound
+        bound, share, name = question.bound, question.share, question.name
         classes = 1 if bound.by is None else schema.layout.codes[schema.layout.code(bound.by)].size
-        release = plan_sum(bound, classes, question.share, mu, adjacency, question.name)
+        if question.choices:
+            release = plan_choice(bound, classes, question.choices, share, mu, adjacency, name)
+        else:
+            release = plan_sum(bound, classes, share, mu, adjacency, name)
         weights = [segment.weight for segment in bound.segments]
         per_unit = release.noise / max(weights, default=math.inf) / question.unit
+        counted = rows and weights and not question.choices
         planned.append(
             PlannedRelease(
                 release=release,
-                share=question.share,
+                share=share,
                 meaning=question.meaning,
-                error=per_unit / rows if rows and weights else None,
+                error=per_unit / rows if rows and counted else None,
                 count_error=release.noise / bound.count if bound.count else None,
             )
         )

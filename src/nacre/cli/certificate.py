@@ -40,6 +40,8 @@ def _releases(model: Model) -> Table:
             noise = f"ε = {release.epsilon:.4g}, δ = {release.delta:.3g}"
         else:
             noise = f"{release.multiplier:.6g}"
+        if release.mechanism == "exponential":
+            noise += f", {release.steps:,} choices"
         if release.mechanism == "subsampled-gaussian":
             noise += f", {release.steps:,} steps at rate {release.rate:.4g}"
         table.add_row(Text(release.name), f"{release.size:,}", noise, Text(release.theorem))

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 class Question:
     """One sum that a method will ask the vault for, known before any row is read.
 
+    With `choices` it asks for so many choices among the bound's segments instead.
+
     `unit` is what one is worth in the features' integer units, so that errors can be told in
     words: the standard error of a mean feature is noise / unit / rows.
     """
@@ -25,6 +27,7 @@ class Question:
     share: float
     unit: float
     meaning: str
+    choices: int = 0
 
 
 class Method(Protocol):

@@ -10,7 +10,7 @@ from nacre.vault.accountant import (
 from nacre.vault.bound import Adjacency, Bound, Segment
 from nacre.vault.guarantee import Guarantee
 from nacre.vault.ledger import BudgetExceeded, Ledger, LedgerError
-from nacre.vault.planning import plan_sum
+from nacre.vault.planning import plan_choice, plan_sum
 from nacre.vault.rows import Row
 from nacre.vault.source import Source, SourceError, open_source
 from nacre.vault.vault import Sums, Vault
@@ -34,5 +34,6 @@ __all__ = [
     "gaussian_epsilon",
     "gaussian_mu",
     "open_source",
+    "plan_choice",
     "plan_sum",
 ]

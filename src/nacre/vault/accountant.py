@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from scipy.special import log_ndtr, ndtr
+from scipy.special import expit, log_ndtr, logit, ndtr, ndtri
 
 from nacre.vault.bound import Adjacency
 
@@ -20,12 +20,16 @@ from nacre.vault.bound import Adjacency
 SLACK_EPSILON = 1e-8
 SLACK_DELTA = 1e-9
 
+ONE_SHOT = ("gaussian", "exponential")  # mechanisms that are mu-Gaussian-DP by themselves
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Release:
     """One noisy answer that left the vault, with all that is needed to recompute its cost.
 
     mechanism  'gaussian': a sum with discrete Gaussian noise;
+               'exponential': `steps` choices by Gumbel noise of scale `noise` on scores whose
+               differences change by at most `sensitivity`;
                'subsampled-gaussian': `steps` noisy sums over Poisson batches at rate `rate`;
                'approximate': a mechanism proved (`epsilon`, `delta`)-private by itself.
     """
@@ -43,7 +47,7 @@ class Release:
     delta: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.mechanism not in ("gaussian", "subsampled-gaussian", "approximate"):
+        if self.mechanism not in (*ONE_SHOT, "subsampled-gaussian", "approximate"):
             raise ValueError(f"Unknown mechanism {self.mechanism!r} in release {self.name!r}.")
         if not all(isinstance(x, str) for x in (self.name, self.theorem)):
             raise ValueError("A release needs a name and a theorem, as text.")
@@ -60,9 +64,11 @@ class Release:
         elif not 1e-6 < self.noise / self.sensitivity < 1e15:
             raise ValueError(f"Release {self.name!r} has hardly any noise, or nothing but noise.")
         object.__setattr__(self, "adjacency", Adjacency(self.adjacency))
-        repeated = self.steps != 1 or self.rate != 1
-        if repeated and self.mechanism != "subsampled-gaussian":
+        sampled, chosen = (self.mechanism == m for m in ("subsampled-gaussian", "exponential"))
+        if (self.rate != 1 and not sampled) or (self.steps != 1 and not (sampled or chosen)):
             raise ValueError(f"Release {self.name!r} cannot have steps or a rate.")
+        if self.one_shot and not 0 < self.mu < math.inf:
+            raise ValueError(f"Release {self.name!r} has too little noise to mean anything.")
         if not 0 < self.rate <= 1 or not self.delta < 1:
             raise ValueError(f"Release {self.name!r} has a rate or delta outside its range.")
 
@@ -70,6 +76,18 @@ class Release:
     def multiplier(self) -> float:
         """Noise standard deviation over sensitivity."""
         return self.noise / self.sensitivity
+
+    @property
+    def one_shot(self) -> bool:
+        """Whether it is mu-Gaussian-DP, and so composes by adding mu^2."""
+        return self.mechanism in ONE_SHOT
+
+    @property
+    def mu(self) -> float:
+        """The Gaussian-DP parameter of a one-shot release."""
+        if self.mechanism == "exponential":
+            return math.sqrt(self.steps) * choice_mu(1 / self.multiplier)
+        return 1 / self.multiplier
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -107,17 +125,33 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     return -_bisect(lambda negative: gaussian_delta(-negative, epsilon) <= delta, -high, -1e-300)
 
 
+def choice_mu(epsilon: float) -> float:
+    """mu of one choice by the exponential mechanism whose privacy loss has range `epsilon`.
+
+    Theorem (docs/privacy.md, section 6): losses within an interval of length epsilon are dominated
+    by two points whose log odds differ by epsilon; the worst such pair is the symmetric one,
+    so mu = 2 Phi^-1(1 / (1 + exp(-epsilon / 2))), about 0.627 epsilon for small epsilon.
+    """
+    return -2 * float(ndtri(expit(-epsilon / 2)))
+
+
+def choice_epsilon(mu: float) -> float:
+    """The inverse of `choice_mu`."""
+    return -2 * float(logit(ndtr(-mu / 2)))
+
+
 def epsilon_of(
     releases: Sequence[Release], delta: float, adjacency: Adjacency = Adjacency.ADD_REMOVE
 ) -> float:
     """The epsilon of all `releases` together at `delta`; infinite where delta is too small.
 
-    Theorem: Gaussian releases, adaptively chosen, compose to mu^2 = sum (sensitivity/noise)^2
-    (Dong, Roth and Su, 2022, Corollary 3.3), exactly.  With Poisson-subsampled ones among them,
-    privacy-loss distributions compose (Koskela et al., 2020; pessimistic rounding, the worse of
-    adding and removing).  Approximate releases add their epsilon and delta (basic composition).
+    Theorem: Gaussian sums (mu = sensitivity/noise) and choices (`choice_mu`), adaptively chosen,
+    compose to mu^2 = sum mu_i^2 (Dong, Roth and Su, 2022, Corollary 3.3).  With Poisson-subsampled
+    ones among them, privacy-loss distributions compose (Koskela et al., 2020; pessimistic rounding,
+    the worse of adding and removing).  Approximate releases add their epsilon and delta (basic
+    composition).
 
-    Adjacency: each Gaussian release already carries its sensitivity under `adjacency`.  Poisson
+    Adjacency: each one-shot release already carries its sensitivity under `adjacency`.  Poisson
     subsampling is analyzed under add-remove; under replace-one its part (e, d) counts as
     (2e, (1 + exp(e)) d), a row leaving and another entering, and adds to the rest, which gets
     half of delta.
@@ -128,7 +162,7 @@ def epsilon_of(
             "cannot be composed. Use the same adjacency throughout."
         )
     fixed = [r for r in releases if r.mechanism == "approximate"]
-    one_shot = [r for r in releases if r.mechanism == "gaussian"]
+    one_shot = [r for r in releases if r.one_shot]
     stepwise = [r for r in releases if r.mechanism == "subsampled-gaussian"]
     epsilon = math.fsum(r.epsilon for r in fixed) + SLACK_EPSILON * len(one_shot)
     left = (delta - math.fsum(r.delta for r in fixed)) * (1 - SLACK_DELTA * len(one_shot))
@@ -160,8 +194,8 @@ def _replaced_epsilon(releases: Sequence[Release], delta: float) -> float:
 
 
 def total_mu(releases: Sequence[Release]) -> float:
-    """mu of adaptively composed Gaussian releases."""
-    return math.sqrt(math.fsum(r.multiplier**-2 for r in releases))
+    """mu of adaptively composed one-shot releases."""
+    return math.sqrt(math.fsum(r.mu**2 for r in releases))
 
 
 def _distribution_epsilon(releases: Sequence[Release], delta: float) -> float:
@@ -177,10 +211,11 @@ def _distribution(releases: Sequence[Release]) -> Any:
         dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE
     )
     for release in releases:
-        event: Any = dp_accounting.GaussianDpEvent(release.multiplier)
-        if release.mechanism == "subsampled-gaussian":
-            event = dp_accounting.PoissonSampledDpEvent(release.rate, event)
-        accountant.compose(event, release.steps)
+        if release.one_shot:
+            accountant.compose(dp_accounting.GaussianDpEvent(1 / release.mu))
+            continue
+        event = dp_accounting.GaussianDpEvent(release.multiplier)
+        accountant.compose(dp_accounting.PoissonSampledDpEvent(release.rate, event), release.steps)
     return accountant
 
 

@@ -89,3 +89,16 @@ class Bound:
         same = math.fsum(f * s for f, s in zip(factors, squares, strict=True))
         different = 2 * one_row if self.by is not None else 0.0
         return math.sqrt(max(same, different, one_row))
+
+    def block_change(self, adjacency: Adjacency | str) -> int:
+        """The largest L1 change of one segment's sum, for integer features of weight 1.
+
+        A clipped contribution x has ||x||_2^2 <= B^2 in integers, and |x_i| <= x_i^2, so
+        ||x||_1 <= B^2; under replace-one a segment loses one contribution and gains another.
+        """
+        limits = [math.floor(segment.norm**2 * (1 + 1e-12)) for segment in self.segments]
+        if self.count or any(segment.weight != 1 for segment in self.segments):
+            raise ValueError("To choose among segments, they need weight 1 and the bound no count.")
+        if not limits or not 1 <= min(limits) <= max(limits) <= 1 << 20:
+            raise ValueError("To choose among segments, their norms must lie between 1 and 1,024.")
+        return max(limits) * (1 if Adjacency(adjacency) is Adjacency.ADD_REMOVE else 2)

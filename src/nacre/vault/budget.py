@@ -5,11 +5,12 @@ after looking at the outputs of the fits before it.
 
 add       epsilon and delta of all fits add up (Rogers, Roth, Ullman and Vadhan, 2016, "Privacy
           odometers and filters": the basic-composition filter).
-gaussian  for fits that release nothing but Gaussian sums.  mu^2 adds up, and the total is compared
-          with the budget by the exact delta(epsilon) = Phi(mu/2 - epsilon/mu)
-          - e^epsilon Phi(-mu/2 - epsilon/mu).  A proved filter: Smith and Thakurta, 2022, "Fully
-          adaptive composition for Gaussian differential privacy"; Koskela, Tobaben and Honkela,
-          2023, "Individual privacy accounting with Gaussian differential privacy".
+gaussian  for fits that release nothing but Gaussian sums and choices (both mu-Gaussian-DP).  mu^2
+          adds up, and the total is compared with the budget by the exact
+          delta(epsilon) = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu).  A proved
+          filter: Smith and Thakurta, 2022, "Fully adaptive composition for Gaussian differential
+          privacy"; Koskela, Tobaben and Honkela, 2023, "Individual privacy accounting with
+          Gaussian differential privacy".
 
 The rule is part of the budget: to choose it after seeing outputs would not be a proved filter.
 """
@@ -74,7 +75,7 @@ class Budget:
 class Charge:
     """What one fit costs.
 
-    `mu` is its Gaussian-DP parameter if it releases Gaussian sums only, and `releases` how many:
+    `mu` is its Gaussian-DP parameter if it releases sums and choices only, and `releases` how many:
     each costs the small slack of discrete noise that the accountant proves.
     """
 
@@ -156,7 +157,7 @@ def admit(budget: Budget, charges: Sequence[Charge], charge: Charge) -> None:
     if budget.composition is Composition.GAUSSIAN and charge.mu is None:
         raise LedgerError(
             f"The budget of {budget.dataset!r} was opened with composition='gaussian', which only "
-            "covers fits that release Gaussian sums and nothing else; this one releases something "
+            "covers fits that release Gaussian sums or choices only; this one releases something "
             "else. Use such a method, or open a budget with composition='add' under another name "
             "for data that has not been used."
         )

@@ -11,6 +11,7 @@ from nacre.vault.accountant import Release, epsilon_of
 from nacre.vault.bound import Adjacency
 
 ONE_SHOT = "Sums are integers with exact discrete Gaussian noise from the system's entropy."
+CHOICES = "Choices are exact exponential mechanisms on integer scores, by the system's entropy."
 STEP_WISE = (
     "Step-wise releases: idealized real Gaussian noise and real arithmetic in the per-row "
     "functions; 64-bit generator key from the system."
@@ -43,6 +44,8 @@ class Guarantee:
         said = [METADATA]
         if "gaussian" in kinds:
             said.append(ONE_SHOT)
+        if "exponential" in kinds:
+            said.append(CHOICES)
         if "subsampled-gaussian" in kinds:
             said.append(STEP_WISE)
         return tuple(said)

@@ -124,8 +124,8 @@ class Ledger:
             delta: Likewise.
             adjacency: Must be the budget's.
             method: Its name, for the history.
-            mu: The fit's Gaussian-DP parameter if it releases Gaussian sums only, else None.
-            releases: How many Gaussian sums (each costs the slack of discrete noise).
+            mu: The fit's Gaussian-DP parameter if it releases sums and choices only, else None.
+            releases: How many (each is charged the slack of discrete noise).
             note: Anything public that helps to recognize the fit.
 
         Raises:

@@ -9,11 +9,13 @@ import math
 from collections.abc import Sequence
 from numbers import Real
 
-from nacre.vault.accountant import Release, calibrate, epsilon_of, gaussian_mu
+from nacre.vault.accountant import Release, calibrate, choice_epsilon, epsilon_of, gaussian_mu
 from nacre.vault.bound import Adjacency, Bound
 from nacre.vault.noise import LARGEST, grid_bits
 
 GAUSSIAN = "Gaussian DP of the clipped integer sum (Balle and Wang 2018; Dong et al. 2022)"
+CHOICE = "Gaussian DP of the exponential mechanism (Durfee and Rogers 2019; docs, section 6)"
+LARGEST_BLOCK = 1 << 18  # places of one segment to choose among, all classes together
 LARGEST_RELEASE = 4_000_000  # exact noise takes some 40 microseconds a number
 LARGEST_DELTA = 0.01  # no table for which this would be small is worth a model
 FACTOR_ONE = 1 << 8  # what a label's weight of one is in integers
@@ -23,8 +25,7 @@ def plan_sum(
     bound: Bound, classes: int, share: float, mu: float, adjacency: Adjacency, name: str
 ) -> Release:
     """The release that `Vault.sum` would make; reads nothing but public numbers."""
-    if not 0 < share <= 1 + 1e-9:
-        raise ValueError(f"share must lie in (0, 1], got {share}.")
+    _check_share(share)
     size = classes * (bound.size + (1 if bound.count else 0))
     if size > LARGEST_RELEASE:
         raise ValueError(
@@ -43,6 +44,38 @@ def plan_sum(
         sensitivity=sensitivity,
         noise=sensitivity / (mu * math.sqrt(share)),
     )
+
+
+def plan_choice(
+    bound: Bound, classes: int, count: int, share: float, mu: float, adjacency: Adjacency, name: str
+) -> Release:
+    """The release that `Vault.choose` would make; reads nothing but public numbers."""
+    _check_share(share)
+    if count < 1:
+        raise ValueError(f"There must be at least one choice to make, got count={count}.")
+    if any(classes * segment.size > LARGEST_BLOCK for segment in bound.segments):
+        raise ValueError(
+            f"'{name}' would choose among blocks of more than {LARGEST_BLOCK:,} numbers. "
+            "Lower the method's settings, or choose a label with fewer values."
+        )
+    # Two scores may move in opposite directions, so their difference moves by twice as much.
+    sensitivity = 2 * bound.block_change(adjacency) * (1 + 1e-9)
+    each = choice_epsilon(mu * math.sqrt(share / count)) * (1 - 1e-8)
+    return Release(
+        name=name,
+        mechanism="exponential",
+        theorem=CHOICE,
+        adjacency=adjacency,
+        size=len(bound.segments),
+        sensitivity=sensitivity,
+        noise=sensitivity / each,
+        steps=count,
+    )
+
+
+def _check_share(share: float) -> None:
+    if not 0 < share <= 1 + 1e-9:
+        raise ValueError(f"share must lie in (0, 1], got {share}.")
 
 
 def remaining_mu(

@@ -20,7 +20,7 @@ class Reservation:
 
     Attributes:
         epsilon, delta: the whole cost.
-        mu: the Gaussian-DP parameter if only Gaussian sums will be released, else None.
+        mu: the Gaussian-DP parameter if only sums and choices will be released, else None.
         releases: how many there will be.
         entry: the number of the ledger's entry, once there is one.
     """
@@ -38,7 +38,7 @@ class Reservation:
     def __call__(self, release: Release, /) -> None:
         """Charge before the noise of `release` is drawn."""
         if self.entry is None:
-            if release.mechanism != "gaussian":
+            if not release.one_shot:
                 self.mu = None
             self.entry = self.ledger.reserve(
                 self.dataset,
@@ -49,9 +49,10 @@ class Reservation:
                 adjacency=self.adjacency,
                 method=self.method,
             )
-        elif self.mu is not None and release.mechanism != "gaussian":
+        elif self.mu is not None and not release.one_shot:
             raise ValueError(
-                f"'{release.name}' is not a Gaussian sum, as had been announced to the ledger."
+                f"'{release.name}' is neither a Gaussian sum nor a choice, as had been announced "
+                "to the ledger."
             )
         self.ledger.record(self.entry, release.to_dict())
 

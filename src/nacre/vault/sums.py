@@ -159,26 +159,28 @@ class ExactSum:
         good &= jnp.all(indices[1:] > indices[:-1])
         good &= jnp.all((indices >= 0) & (indices < self.bound.size))
         owner = jnp.searchsorted(jnp.asarray(self.bound.offsets[1:]), indices, side="right")
-        clipped = jnp.zeros(values.shape, jnp.int64)
-        for place in range(len(self.bound.segments)):
-            mine = owner == place
-            part = jnp.where(mine, self._integers(values, place), 0)
-            square = jnp.sum(part.astype(jnp.float64) ** 2)
-            clipped += self._clip(part, square, self.limits[place])
+        owner = jnp.minimum(owner, len(self.limits) - 1)
+        part = self._integers(values, owner)
+        limits = jnp.asarray(self.limits)
+        squares = jnp.zeros(limits.shape, jnp.float64).at[owner].add(part.astype(jnp.float64) ** 2)
+        clipped = self._clip(part, squares[owner], limits[owner])
         return (indices, clipped), good
 
-    def _integers(self, values: jax.Array, place: int) -> jax.Array:
-        """The values in integer units; beyond 2^26 units they would be clipped anyway."""
-        low = -(2**26) if self.bound.segments[place].signed else 0
+    def _integers(self, values: jax.Array, place: Any) -> jax.Array:
+        """The values in integer units; beyond 2^26 units they would be clipped anyway.
+
+        `place` is their segment, or the segment of each.
+        """
+        low = jnp.asarray([-(2**26) if s.signed else 0 for s in self.bound.segments])[place]
         if self.integer:
             # Unsigned 64-bit numbers first lose what a signed one could not hold.
             small = jnp.minimum(values, 2**26) if values.dtype == jnp.uint64 else values
             return jnp.clip(small.astype(jnp.int64), low, 2**26).astype(jnp.int32)
-        scaled = jnp.nan_to_num(values.astype(jnp.float64)) / self.units[place]
-        return jnp.trunc(jnp.clip(scaled, float(low), 2.0**26)).astype(jnp.int32)
+        scaled = jnp.nan_to_num(values.astype(jnp.float64)) / jnp.asarray(self.units)[place]
+        return jnp.trunc(jnp.clip(scaled, low.astype(jnp.float64), 2.0**26)).astype(jnp.int32)
 
     @staticmethod
-    def _clip(part: jax.Array, square: jax.Array, limit: int) -> jax.Array:
+    def _clip(part: jax.Array, square: jax.Array, limit: Any) -> jax.Array:
         """Scale integers down to norm^2 <= limit where they are above; truncation only shrinks.
 
         `square` is exact (integers below 2^53 in float64), so the comparison is too.

@@ -9,7 +9,7 @@ import dataclasses
 import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,20 @@ from nacre.vault.accountant import (
 from nacre.vault.bound import Adjacency, Bound
 from nacre.vault.guarantee import Guarantee
 from nacre.vault.noise import LARGEST, add_discrete_gaussian, system_key
-from nacre.vault.planning import FACTOR_ONE, check_budget, grid_places, plan_sum, remaining_mu
+from nacre.vault.planning import (
+    FACTOR_ONE,
+    check_budget,
+    grid_places,
+    plan_choice,
+    plan_sum,
+    remaining_mu,
+)
 from nacre.vault.rows import Block, Row, blocks
 from nacre.vault.source import Source, open_source
+
+if TYPE_CHECKING:
+    from nacre.vault.choose import Choices
+    from nacre.vault.sums import ExactSum
 
 SUBSAMPLED = "Poisson-subsampled Gaussian, privacy-loss distribution (Koskela et al. 2020)"
 THRESHOLD = "Laplace noise with a threshold (Rogers 2023; OpenDP make_laplace_threshold)"
@@ -119,16 +130,11 @@ class Vault:
                       noise of scale sensitivity / mu; the discretization's slack is charged.
         Public:       features, bound, share, weight, and so the noise.
         """
-        from nacre.vault.sums import BLOCK, ExactSum, row_shape
+        from nacre.vault.sums import BLOCK
 
         label, classes = self._label(bound.by)
         factors = self._weights(bound, weight, classes)
-        exact = ExactSum(
-            features,
-            bound,
-            row_shape(len(self.layout.numbers), len(self.layout.codes)),
-            label=label,
-        )
+        exact = self._exact_sum(features, bound, label)
         release = plan_sum(bound, classes, share, self.mu, self.adjacency, name)
         self._affordable(release)
         places = grid_places(release, bound, exact.units)
@@ -172,6 +178,38 @@ class Vault:
         sums = self.sum(_nothing, COUNT_ONLY, share=share, name="number of rows")
         self._rows = max(1, round(sums.total))
         return float(self._rows)
+
+    def choose(
+        self,
+        features: Callable[[Row], Any],
+        bound: Bound,
+        *,
+        count: int,
+        share: float,
+        name: str,
+    ) -> Choices:
+        """Up to `count` private choices among the bound's segments, from one pass over the rows.
+
+        Releases:     the segments chosen, one for each call of what is returned (`Choices`).
+        Adjacency:    the vault's.
+        Sensitivity:  2 * `Bound.block_change`, enforced on the integers that are summed.
+        Guarantee:    together mu-Gaussian DP with mu = sqrt(share) * self.mu: every choice gets
+                      an equal part of it (`choice_mu`); all are charged before the first is made.
+        Public:       features, bound, count, share, and so the noise.
+        """
+        from nacre.vault.choose import Choices
+        from nacre.vault.sums import BLOCK
+
+        label, classes = self._label(bound.by)
+        exact = self._exact_sum(features, bound, label)
+        if not exact.integer:
+            raise ValueError("Choices need features that are integers, such as one-hot counts.")
+        release = plan_choice(bound, classes, count, share, self.mu, self.adjacency, name)
+        self._affordable(release)
+        sums, _ = exact(self._blocks(BLOCK, name), classes)
+        choices = Choices(sums, bound, release)
+        self._charge(release)
+        return choices
 
     def train(
         self,
@@ -273,7 +311,7 @@ class Vault:
     def _affordable(self, release: Release) -> None:
         cost = epsilon_of([*self.releases, release], self.delta, self.adjacency)
         new = [r for r in (*self.releases[len(self._prior) :], release) if r.noise]
-        one_shot = [r for r in new if r.mechanism == "gaussian"]
+        one_shot = [r for r in new if r.one_shot]
         within = total_mu(one_shot) <= self.mu * (1 + 1e-9)
         if not (within and cost <= self.epsilon * (1 + 1e-9)):
             from nacre.vault.ledger import BudgetExceeded
@@ -313,8 +351,8 @@ class Vault:
             )
 
         new = self.releases[len(self._prior) :]
-        spent = math.fsum(r.multiplier**-2 for r in new if r.mechanism == "gaussian")
-        last = share >= 1 - spent / self.mu**2 - 1e-9
+        spent = total_mu([r for r in new if r.one_shot])
+        last = share >= 1 - (spent / self.mu) ** 2 - 1e-9
         before = list(self.releases) if last else []
         target = self.epsilon
         if not last:
@@ -354,6 +392,14 @@ class Vault:
             )
             self._memory = rows, np.concatenate([p.valid for p in parts])
         return self._memory
+
+    def _exact_sum(
+        self, features: Callable[[Row], Any], bound: Bound, label: int | None
+    ) -> ExactSum:
+        from nacre.vault.sums import ExactSum, row_shape
+
+        shape = row_shape(len(self.layout.numbers), len(self.layout.codes))
+        return ExactSum(features, bound, shape, label=label)
 
     def _label(self, by: str | None) -> tuple[int | None, int]:
         if by is None:

@@ -1,0 +1,130 @@
+"""Private choices among the blocks of one exact sum, by the exponential mechanism."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.vault.accountant import Release
+from nacre.vault.bound import Bound
+
+TARGET_BITS = 6  # targets and penalties are rounded to 2^-6 of a count
+WEIGHT_BITS = 12  # weights to 2^-12 of the largest
+CELL_LIMIT = 1 << 36  # counts beyond it are clamped, so that 64 bits hold all scores
+ERROR_LIMIT = 1 << 49
+
+Integers = NDArray[np.int64]
+
+
+class Choices:
+    """Up to `count` choices among blocks; the exact sums stay in here, behind the wall.
+
+    Releases:     for each call the index r of a block, drawn with probability proportional to
+                  exp(score_r / noise), score_r = w_r (||S_r - target_r||_1 - penalty_r).
+    Adjacency:    the vault's.
+    Sensitivity:  a row moves ||S_r - target_r||_1 by at most its own L1 norm in the block, B
+                  (`Bound.block_change`), twice that under replace-one; w_r <= 1.  So the
+                  difference of two scores changes by at most twice that: the release's sensitivity.
+    Guarantee:    the privacy loss of one choice lies in an interval of length sensitivity / noise
+                  (Durfee and Rogers, 2019), hence mu-Gaussian DP with `choice_mu` of it.
+    Exactness:    scores are integers; the draw is OpenDP's, exact, by the system's entropy.
+    Public:       targets, penalties, weights and `among`: they may follow from earlier answers.
+    """
+
+    def __init__(self, sums: Integers, bound: Bound, release: Release):
+        self._sums = np.clip(sums, -CELL_LIMIT, CELL_LIMIT) << TARGET_BITS
+        self._offsets, self._left = bound.offsets, release.steps
+        self._lock, self._blocks = threading.Lock(), len(bound.segments)
+        self._draw = _noisy_max(release)
+
+    @property
+    def left(self) -> int:
+        """How many choices may still be made."""
+        return self._left
+
+    def __call__(
+        self,
+        targets: NDArray[np.floating],
+        *,
+        weights: Sequence[float] | None = None,
+        penalties: Sequence[float] | None = None,
+        among: Sequence[int] | None = None,
+    ) -> int:
+        """The block that is probably furthest from its target.
+
+        Args:
+            targets: what each sum is expected to be, in the sums' shape (classes, size).
+            weights: a positive number for each block; only their ratios matter.
+            penalties: what is taken off each block's distance.
+            among: the blocks that may be chosen; all by default.
+        """
+        chosen = list(range(self._blocks) if among is None else among)
+        if not chosen or any(place not in range(self._blocks) for place in chosen):
+            raise ValueError(f"`among` must name some of the {self._blocks} blocks.")
+        scores = self._scores(targets, weights, penalties)
+        with self._lock:
+            if not self._left:
+                raise ValueError("All the choices that were paid for have been made.")
+            self._left -= 1
+        return int(chosen[self._draw([scores[place] for place in chosen])])
+
+    def _scores(self, targets: Any, weights: Any, penalties: Any) -> list[int]:
+        """The exact scores in steps of 2^-(TARGET_BITS + WEIGHT_BITS).  NOT private."""
+        expected = _on_grid(targets, self._sums.shape, "targets")
+        penalty = _on_grid(penalties, (self._blocks,), "penalties")
+        factors = _factors(weights, self._blocks)
+        scores = []
+        for place, factor in enumerate(factors.tolist()):
+            span = slice(self._offsets[place], self._offsets[place + 1])
+            distance = int(np.abs(self._sums[:, span] - expected[:, span]).sum())
+            # A clamp moves no two tables further apart.
+            error = min(max(distance - int(penalty[place]), -ERROR_LIMIT), ERROR_LIMIT)
+            scores.append(factor * error)
+        return scores
+
+
+def _on_grid(values: Any, shape: tuple[int, ...], name: str) -> Integers:
+    """Public numbers as whole multiples of 2^-TARGET_BITS; zeros if there are none."""
+    found = np.zeros(shape) if values is None else np.asarray(values, np.float64)
+    if found.shape != shape or not np.isfinite(found).all():
+        raise ValueError(f"`{name}` must be finite numbers of shape {shape}.")
+    limit = float(CELL_LIMIT << TARGET_BITS)
+    return np.clip(np.rint(found * 2.0**TARGET_BITS), -limit, limit).astype(np.int64)
+
+
+def _factors(weights: Sequence[float] | None, blocks: int) -> Integers:
+    """Weights as whole multiples of 2^-WEIGHT_BITS of the largest, which becomes one."""
+    found = np.ones(blocks) if weights is None else np.asarray(weights, np.float64)
+    if found.shape != (blocks,) or not (np.isfinite(found).all() and (found > 0).all()):
+        raise ValueError(f"`weights` must be {blocks} positive numbers.")
+    scaled = np.floor(found / found.max() * 2**WEIGHT_BITS)
+    return np.clip(scaled, 1, 2**WEIGHT_BITS).astype(np.int64)
+
+
+def _noisy_max(release: Release) -> Any:
+    """OpenDP's exact Gumbel argmax, refused if its own privacy map says more than the release."""
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measurements import make_noisy_max
+    from opendp.measures import zero_concentrated_divergence
+    from opendp.metrics import linf_distance
+    from opendp.mod import enable_features
+
+    enable_features("contrib")
+    steps = 2 ** (TARGET_BITS + WEIGHT_BITS)  # of the integer scores in one unit of the score
+    measurement = make_noisy_max(
+        vector_domain(atom_domain(T="i64")),
+        linf_distance(T="i64"),
+        zero_concentrated_divergence(),
+        scale=release.noise * steps,
+    )
+    # One score moves by half of what a difference of two does.  A loss of range e is e^2/8-zCDP.
+    change = math.floor(release.sensitivity / 2 + 1e-6) * steps
+    proved = math.sqrt(8 * measurement.map(change))
+    if not proved <= release.sensitivity / release.noise * (1 + 1e-6):
+        raise ValueError("OpenDP does not confirm the cost of the choices; nothing was spent.")
+    return measurement
