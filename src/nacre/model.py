@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import numbers
 import platform
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -16,15 +15,12 @@ import pyarrow as pa
 
 from nacre.measurement import Measurement
 from nacre.nets.generator import AbstractGenerator
+from nacre.rejection import Keep, Rejection
 from nacre.schema import Encoded, Schema, as_types
 from nacre.vault.accountant import Release
 from nacre.vault.guarantee import Guarantee
 
 PACKAGES = ("nacre", "jax", "numpy", "opendp", "dp-accounting")
-CHUNK = 1 << 16
-RAREST = 1e-3
-
-Keep = Callable[[pa.Table], Any]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -64,12 +60,18 @@ class Model:
     ) -> Any:
         """Draw n synthetic rows, as the kind of frame that was fitted (Arrow for files).
 
+        Every row satisfies the schema's constraints: those that do not are drawn again, so what is
+        returned follows the model given the constraints and conditions. If hardly any row can
+        satisfy them, the error says which is the rarest.
+
         Args:
             n: how many.
             seed: for the same rows again; without it each call draws others.
-            where: values to be given, e.g. {"sex": "Female"}; the other columns follow from them.
-            keep: which rows of an Arrow table may stay, as a mask; the others are drawn again.
-                For rules between columns: `lambda t: pc.less_equal(t["start"], t["end"])`.
+            where: conditions by column: a value ({"sex": "Female"}), a list of values, a range
+                with both ends included ({"age": (30, 40)}, {"seen": ("2024-01-01", None)}), or
+                None for missing. The other columns follow from them.
+            keep: which rows of an Arrow table may stay, as a mask, for what constraints cannot
+                say: `lambda t: pc.less(pc.add(t["a"], t["b"]), 10)`.
         """
         return self._frame(self.sample_arrow(n, seed=seed, where=where, keep=keep))
 
@@ -96,25 +98,12 @@ class Model:
         """Draw n rows as a stream of Arrow tables, so that memory stays flat in n."""
         if isinstance(n, bool) or not isinstance(n, numbers.Integral) or n < 0:
             raise ValueError(f"Cannot draw {n!r} rows. Give a whole number that is not negative.")
-        rng = np.random.default_rng(seed)
-        fixed = self._fixed(where or {})
-        drawn = kept = 0
-        while kept < n:
-            # Where rows are dropped, as many more are drawn as the past suggests.
-            lost = (drawn + 1) / (kept + 1)
-            size = min(CHUNK, max(1, math.ceil((n - kept) * lost)))
-            part = self._decode(self.generator.sample(size, self.schema.layout, rng, fixed))
-            drawn += size
-            if keep is not None:
-                part = part.filter(pa.array(keep(part), pa.bool_()))
-            part = part.slice(0, n - kept)
-            kept += part.num_rows
-            if kept < drawn * RAREST and drawn > 20 * CHUNK:
-                raise ValueError(
-                    f"Fewer than one row in {1 / RAREST:.0f} passes `keep`: the model hardly ever "
-                    "makes such rows. Relax the rule, or fix values with `where`."
-                )
-            yield part
+        rows = Rejection(self.generator, self.schema, self._decode, where=where, keep=keep)
+        yield from rows.batches(n, np.random.default_rng(seed))
+
+    def with_constraints(self, constraints: Sequence[str | Mapping[str, Any]]) -> Model:
+        """The same model under other constraints, or none; free, as they bind only samples."""
+        return dataclasses.replace(self, schema=self.schema.with_constraints(constraints))
 
     def certificate(self) -> dict[str, Any]:
         """The guarantee, what it covers and how to check it, as plain data."""
@@ -154,34 +143,6 @@ class Model:
             return polars.from_arrow(table)
         return table
 
-    def _fixed(self, where: Mapping[str, Any]) -> dict[int, int]:
-        """`where` as codes, checked against the schema."""
-        fixed = {}
-        for name, value in where.items():
-            code = self._code(name, value)
-            fixed[self.schema.layout.code(name)] = code
-        return fixed
-
-    def _code(self, name: str, value: Any) -> int:
-        places = [c.name for c in self.schema.layout.codes if c.role == "value"]
-        if name not in places:
-            raise ValueError(
-                f"`where` needs a column with a list of values, '{name}' is not one. "
-                f"There are: {', '.join(places) or 'none'}."
-            )
-        column = self.schema.select([name])
-        row = column.encode(pa.table({name: pa.array([value])}))
-        if not row.valid[0]:
-            known = column.decode(
-                column.layout.encoded(codes=np.arange(column.layout.sizes[0])[:, None])
-            )
-            values = ", ".join(map(str, known[name].to_pylist()[:20]))
-            raise ValueError(
-                f"'{value}' is not among the schema's values of '{name}': {values}"
-                f"{', ...' if known.num_rows > 20 else ''}."
-            )
-        return int(row.codes[0, 0])
-
 
 def load(path: str | Path) -> Model:
     """Read a model that `save` wrote.  A stranger's file is safe to open: nothing in it runs."""
@@ -190,12 +151,12 @@ def load(path: str | Path) -> Model:
 
     document, arrays = read(Path(path))
     try:
-        generator = dict(document["generator"])
-        kind = GENERATORS[generator.pop("type")]
+        state = dict(document["generator"])
+        generator = GENERATORS[state.pop("type")].restore(state, arrays)
         schema = Schema.from_dict(document["schema"])
         model = Model(
             schema=schema,
-            generator=kind.restore(generator, arrays),
+            generator=generator,
             guarantee=Guarantee.from_dict(document["guarantee"]),
             method=str(document["method"]),
             settings=dict(document["settings"]),
@@ -207,8 +168,9 @@ def load(path: str | Path) -> Model:
         for release in schema.releases:
             if Release.from_dict(release) not in model.guarantee.releases:
                 raise ValueError("The guarantee leaves out what the schema was bought with.")
-        # Drawing one row shows that generator and schema belong together.
-        model.sample_arrow(1, seed=0)
+        # Drawing one row shows that generator and schema belong together.  Not through
+        # constraints: hardly any row may satisfy them, which is no damage.
+        model._decode(generator.sample(1, schema.layout, np.random.default_rng(0), {}))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise ArchiveError(
             f"{path} is a nacre file but its content does not fit together "

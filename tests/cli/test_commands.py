@@ -85,7 +85,7 @@ def test_sample_parquet_and_no_rows(fitted, tmp_path):
         (("-n", "1", "-o", "no/a.csv"), "There is no folder no"),
         (("-n", "1", "-o", "a.csv", "--where", "sex"), "name=value"),
         (("-n", "1", "-o", "a.csv", "--where", "sex=Neither"), "not among the schema's values"),
-        (("-n", "1", "-o", "a.csv", "--where", "age=3"), "'age' is not one"),
+        (("-n", "1", "-o", "a.csv", "--where", "age=3"), "'age' goes from 17 to 90"),
     ],
 )
 def test_sample_refuses(fitted, tmp_path, monkeypatch, more, words):

@@ -36,7 +36,10 @@ def sample(
     seed: Annotated[int | None, typer.Option(help="Draw the same rows again.")] = None,
     where: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN=VALUE", help="Only rows with this value; may be repeated."),
+        typer.Option(
+            metavar="COLUMN=VALUE",
+            help="Only such rows: a value, a,b for several, low..high, or nothing for missing.",
+        ),
     ] = None,
     quiet: Quiet = False,
 ) -> None:
@@ -45,9 +48,11 @@ def sample(
 
     check_name(writable(output, model))
     import nacre
+    from nacre.schema.given import read_given
 
     loaded = nacre.load(model)
-    batches = loaded.batches(n, seed=seed, where=pairs(where or [], "--where"))
+    conditions = read_given(pairs(where or [], "--where"), loaded.schema.columns)
+    batches = loaded.batches(n, seed=seed, where=conditions)
     with (
         progress(quiet=quiet) as report,
         beside(output) as partial,

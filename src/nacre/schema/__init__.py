@@ -4,6 +4,7 @@ from nacre.schema.cast import as_types
 from nacre.schema.category import Boolean, Categorical, Ordinal
 from nacre.schema.check import Check
 from nacre.schema.column import Column
+from nacre.schema.constraint import Constraint
 from nacre.schema.draft import draft, survey
 from nacre.schema.errors import SchemaError
 from nacre.schema.layout import Code, Encoded, Layout, Number
@@ -17,6 +18,7 @@ __all__ = [
     "Check",
     "Code",
     "Column",
+    "Constraint",
     "Datetime",
     "Encoded",
     "Integer",

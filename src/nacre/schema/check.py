@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import final
 
 import numpy as np
@@ -22,7 +22,10 @@ from nacre.schema.column import (
     OUT_OF_RANGE,
     UNKNOWN,
     Column,
+    Reading,
 )
+from nacre.schema.condition import Part, View
+from nacre.schema.constraint import Rule
 from nacre.schema.table import Batches, batches, require_columns
 
 ADVICE = {
@@ -46,31 +49,37 @@ class Check:
         bad_rows: how many of them have at least one value that does not fit.
         refused_rows: how many of those cannot be encoded, and would count as zero.
         columns: counts by column, then by reason; columns without any are left out.
+        constraints: how many rows break each constraint. They fit, and a fit uses them:
+            constraints bind only what is sampled.
     """
 
     rows: int
     bad_rows: int
     refused_rows: int
     columns: Mapping[str, Mapping[str, int]]
+    constraints: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
-        """Whether every value fits."""
+        """Whether every value fits; whether rows break constraints does not matter here."""
         return not self.columns
 
     def describe(self) -> str:
         """What does not fit and what to do, for people."""
-        if self.ok:
-            return f"All {self.rows:,} rows fit the schema."
         lines = [
-            f"{self.bad_rows:,} of {self.rows:,} rows do not fit the schema; --bad-rows zero would "
-            f"{self._rescue()}:"
+            f"All {self.rows:,} rows fit the schema."
+            if self.ok
+            else f"{self.bad_rows:,} of {self.rows:,} rows do not fit the schema; --bad-rows zero "
+            f"would {self._rescue()}:"
         ]
         for name, reasons in self.columns.items():
             lines += [
                 f"  '{name}': {count:,} {reason}. {ADVICE[reason]}"
                 for reason, count in reasons.items()
             ]
+        if broken := {text: count for text, count in self.constraints.items() if count}:
+            lines.append("Rows that break constraints (used all the same; no sampled row will):")
+            lines += [f"  `{text}`: {count:,}" for text, count in broken.items()]
         return "\n".join(lines)
 
     def _rescue(self) -> str:
@@ -83,16 +92,21 @@ class Check:
         return " and ".join(part for part in parts if part)
 
 
-def examine(columns: Mapping[str, Column], rows: Batches) -> Check:
-    """Count, one batch at a time, the values that do not fit."""
+def examine(columns: Mapping[str, Column], rows: Batches, rules: Sequence[Rule] = ()) -> Check:
+    """Count, one batch at a time, the values that do not fit and the rows that break rules."""
+    involved = frozenset(name for rule in rules for name in rule.names)
+    broken = dict.fromkeys((rule.text for rule in rules), 0)
     counts: dict[str, Counter[str]] = {name: Counter() for name in columns}
     total = bad_rows = refused_rows = 0
     for batch in batches(rows):
         require_columns(columns, batch.schema)
         changed = np.zeros(batch.num_rows, bool)
         refused = np.zeros(batch.num_rows, bool)
+        parts: dict[str, Part] = {}
         for name, column in columns.items():
             reading = column.read(batch.column(name))
+            if name in involved:
+                parts[name] = _part(reading)
             for faults, rows_with in ((reading.refused, refused), (reading.changed, changed)):
                 for reason, where in faults.items():
                     counts[name][reason] += int(np.count_nonzero(where))
@@ -100,5 +114,17 @@ def examine(columns: Mapping[str, Column], rows: Batches) -> Check:
         total += batch.num_rows
         refused_rows += int(np.count_nonzero(refused))
         bad_rows += int(np.count_nonzero(refused | changed))
+        view = View(columns, batch.num_rows, parts.__getitem__)
+        for rule in rules:
+            broken[rule.text] += int(np.count_nonzero(~rule.holds(view)))
     found = {name: dict(+reasons) for name, reasons in counts.items()}
-    return Check(total, bad_rows, refused_rows, {n: c for n, c in found.items() if c})
+    found = {name: reasons for name, reasons in found.items() if reasons}
+    return Check(total, bad_rows, refused_rows, found, broken)
+
+
+def _part(reading: Reading) -> Part:
+    """A reading as rules see it: what cannot be read is missing, and breaks nothing."""
+    missing = reading.missing.copy()
+    for where in reading.refused.values():
+        missing |= where
+    return reading.values, missing

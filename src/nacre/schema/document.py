@@ -22,7 +22,7 @@ WIDTH = 96  # of a written line, two blanks of indent apart
 TYPES: dict[str, type[Column]] = {
     column.type: column for column in (Integer, Real, Categorical, Ordinal, Boolean, Datetime)
 }
-KEYS = ("nacre", "label", "provenance", "reviewed", "columns", "releases")
+KEYS = ("nacre", "label", "provenance", "reviewed", "columns", "constraints", "releases")
 UNIT = (
     "`unit` is not supported yet: one row must be one person. Bring the table to one row a person "
     "first, and remove `unit`."
@@ -37,6 +37,8 @@ GUIDE = """\
 #   boolean                           true or false
 #   datetime     low, high, step      `step` is the resolution, such as 1d, 1h, 15min, 1s
 # `values` are text: no, 1 and null mean just these words.
+# After the columns, `constraints` may list what every sampled row satisfies, such as
+# `start <= end`, `age >= 18 if employed = yes`, `forbid: {sex: Male, pregnant: yes}`.
 """
 LABEL = "# The column that models learn to predict.\n"
 PROVENANCE = """\
@@ -47,6 +49,7 @@ REVIEW = """\
 # Set this to true once a person has checked that every bound and value below is public: would
 # anybody know it without seeing this table? Until then a fit refuses the schema.
 """
+CONSTRAINTS = "# What every sampled row satisfies; rows that are fitted may break it.\n"
 RELEASES = "# What the private draft released; a fit adds its cost to its own.\n"
 
 
@@ -150,6 +153,7 @@ def unpack(said: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         "provenance": said.get("provenance", "declared"),
         "reviewed": as_flag(said.get("reviewed", False)),
         "releases": tuple(releases),
+        "constraints": said.get("constraints") or (),
     }
     return parts, problems
 
@@ -202,6 +206,8 @@ def dump(said: Mapping[str, Any], remarks: Mapping[str, Iterable[str]] | None = 
     for name, facts in said["columns"].items():
         parts += [f"  {line}\n" for line in (remarks or {}).get(name, ())]
         parts.append(_column_lines(name, facts))
+    if "constraints" in said:
+        parts += [CONSTRAINTS, _yaml({"constraints": said["constraints"]}, width=10**6)]
     if "releases" in said:
         parts += [RELEASES, _yaml({"releases": said["releases"]})]
     return "".join(parts)

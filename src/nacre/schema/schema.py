@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -17,6 +17,8 @@ import pyarrow as pa
 from nacre.schema import document, table
 from nacre.schema.check import Check, examine
 from nacre.schema.column import Column, shown
+from nacre.schema.constraint import Constraint, Rule, understand
+from nacre.schema.domain import Contradiction, narrow
 from nacre.schema.errors import SchemaError
 from nacre.schema.layout import Code, Encoded, Layout, Number
 
@@ -35,6 +37,8 @@ class Schema:
             "data" (read from the rows, not private) or "private" (paid for; see `releases`).
         reviewed: a person has found that facts read from the rows are public anyway.
         releases: what a private draft released, recorded so that a fit can compose it.
+        constraints: what every sampled row satisfies: statements such as "start <= end" or
+            "age >= 18 if employed = yes", {"forbid": {...}} and {"fixed": {...}}.
 
     >>> from nacre.schema import Boolean, Integer
     >>> schema = Schema({"age": Integer(low=17, high=90), "member": Boolean()}, label="member")
@@ -47,6 +51,7 @@ class Schema:
     provenance: str = "declared"
     reviewed: bool = False
     releases: tuple[dict[str, Any], ...] = ()
+    constraints: Sequence[Constraint | str | Mapping[str, Any]] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", dict(self.columns))
@@ -81,7 +86,18 @@ class Schema:
             found.append(f"reviewed={shown(self.reviewed)} must be true or false.")
         if not all(isinstance(release, dict) for release in self.releases):
             found.append("releases must be a list of mappings, as a private draft writes them.")
-        return found
+        return found + self._settle_constraints(known=not found)
+
+    def _settle_constraints(self, *, known: bool) -> list[str]:
+        """Put constraints into their canonical form; returns what is wrong with them."""
+        constraints, problems = understand(self.constraints, self.columns, known=known)
+        object.__setattr__(self, "constraints", constraints)
+        if known and not problems:
+            try:
+                narrow(self.columns, self.rules)
+            except Contradiction as error:
+                problems.append(f"the constraints contradict each other. {error}")
+        return problems
 
     def __repr__(self) -> str:
         label = "no label" if self.label is None else f"label {self.label!r}"
@@ -104,6 +120,12 @@ class Schema:
         said = self.to_dict() | {"columns": [[n, c.to_dict()] for n, c in self.columns.items()]}
         canonical = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(canonical.encode()).hexdigest()
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The constraints, ready to be tried on rows."""
+        stated = (Constraint.of(each, self.columns) for each in self.constraints)
+        return tuple(constraint.bind(self.columns) for constraint in stated)
 
     @cached_property
     def layout(self) -> Layout:
@@ -188,7 +210,7 @@ class Schema:
 
         Takes a table, a batch, or anything that yields batches, of which it keeps only counts.
         """
-        return examine(self.columns, rows)
+        return examine(self.columns, rows, self.rules)
 
     def require_usable(self) -> None:
         """Refuse a schema whose facts were read from the rows until a person has reviewed it."""
@@ -206,7 +228,10 @@ class Schema:
         return dataclasses.replace(self, label=label)
 
     def select(self, names: Iterable[str]) -> Schema:
-        """The schema of some of the columns, in the order given; the label stays if chosen."""
+        """The schema of some of the columns, in the order given.
+
+        The label stays if chosen, and so do constraints that speak of no other column.
+        """
         names = tuple(names)
         if unknown := [name for name in names if name not in self.columns]:
             raise SchemaError(
@@ -215,7 +240,17 @@ class Schema:
             )
         label = self.label if self.label in names else None
         columns = {name: self.columns[name] for name in names}
-        return dataclasses.replace(self, columns=columns, label=label)
+        pairs = zip(self.constraints, self.rules, strict=True)
+        return dataclasses.replace(
+            self,
+            columns=columns,
+            label=label,
+            constraints=[said for said, rule in pairs if rule.names <= columns.keys()],
+        )
+
+    def with_constraints(self, constraints: Sequence[str | Mapping[str, Any]]) -> Schema:
+        """The same schema with other constraints, or none."""
+        return dataclasses.replace(self, constraints=constraints)
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Schema:
@@ -250,6 +285,9 @@ class Schema:
             said["label"] = self.label
         said |= {"provenance": self.provenance, "reviewed": self.reviewed}
         said["columns"] = {name: column.to_dict() for name, column in self.columns.items()}
+        if self.constraints:
+            stated = (Constraint.of(each, self.columns) for each in self.constraints)
+            said["constraints"] = [constraint.plain() for constraint in stated]
         if self.releases:
             said["releases"] = list(self.releases)
         return said
