@@ -138,14 +138,14 @@ def understand(
     """
     if isinstance(said, str | Mapping) or not isinstance(said, Iterable):
         return (), ["`constraints` must be a list of statements such as `start <= end`."]
-    constraints: list[Constraint] = []
+    constraints: dict[Constraint, None] = {}
     problems = []
     for place, each in enumerate(said, 1):
         try:
             constraint = Constraint.of(each, columns)
             if constraint in constraints:
                 raise NotUnderstood("it is there twice. Remove one.")
-            constraints.append(constraint)
+            constraints[constraint] = None
             if known:
                 constraint.bind(columns)
         except NotUnderstood as error:

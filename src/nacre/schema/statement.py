@@ -31,6 +31,7 @@ TOKEN = re.compile(
       | (?P<bare>[^\s"'`<>=!≤≥≠,\[\]()]+)""",
     re.VERBOSE,
 )
+BLANKS = re.compile(r"\s*")
 FORM = "Write it like `start <= end`, `age >= 18 if employed = yes` or `ward in [a, b]`."
 
 
@@ -149,8 +150,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.tokens: list[tuple[str, str]] = []
         place = 0
-        while rest := text[place:].lstrip():
-            place = len(text) - len(rest)
+        while (place := _skip_blanks(text, place)) < len(text):
             match = TOKEN.match(text, place)
             if match is None:
                 raise NotUnderstood(_odd(text[place]))
@@ -159,10 +159,10 @@ class _Reader:
         self.tokens.reverse()
 
     def clauses(self) -> Clauses:
-        found = self.clause()
+        found = [*self.clause()]
         while self.skip("and"):
             found += self.clause()
-        return found
+        return tuple(found)
 
     def clause(self) -> Clauses:
         left = self.word()
@@ -226,6 +226,11 @@ class _Reader:
 
     def _next(self) -> tuple[str, str]:
         return self.tokens[-1] if self.tokens else ("end", "")
+
+
+def _skip_blanks(text: str, place: int) -> int:
+    match = BLANKS.match(text, place)
+    return place if match is None else match.end()
 
 
 def _before(text: str) -> str:
