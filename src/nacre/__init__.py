@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from nacre.model import load as load
     from nacre.plan import Plan as Plan
     from nacre.plan import plan as plan
+    from nacre.publish import PublicReport as PublicReport
+    from nacre.publish import publish as publish
     from nacre.schema import Boolean as Boolean
     from nacre.schema import Categorical as Categorical
     from nacre.schema import Datetime as Datetime
@@ -61,6 +63,7 @@ _PLACES = {
     "Mosaic": "nacre.methods:Mosaic",
     "PEARL": "nacre.methods:PEARL",
     "Plan": "nacre.plan:Plan",
+    "PublicReport": "nacre.publish:PublicReport",
     "Real": "nacre.schema:Real",
     "Schema": "nacre.schema:Schema",
     "SchemaError": "nacre.schema:SchemaError",
@@ -71,6 +74,7 @@ _PLACES = {
     "lmdp_report": "nacre.evaluate:lmdp_report",
     "load": "nacre.model:load",
     "plan": "nacre.plan:plan",
+    "publish": "nacre.publish:",
     "private_draft": "nacre.draft:private_draft",
 }
 # Verbs that share their name with the module they live in.

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from nacre.cli import budgets, evaluating, fitting, methods, models, schemas, showcase
+from nacre.cli import budgets, evaluating, fitting, methods, models, publishing, schemas, showcase
 from nacre.cli.console import for_people
 from nacre.cli.help import Command, Group
 
@@ -57,6 +57,7 @@ app.command("plan", cls=Command)(fitting.plan)
 app.command("fit", cls=Command)(fitting.fit)
 app.command("sample", cls=Command)(models.sample)
 app.command("evaluate", cls=Command)(evaluating.evaluate)
+app.command("publish", cls=Command)(publishing.publish)
 app.command("ledger", cls=Command)(budgets.ledger)
 app.command("show", cls=Command)(models.show)
 app.command("methods", cls=Command)(methods.methods)

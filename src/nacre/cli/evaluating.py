@@ -9,6 +9,7 @@ import typer
 
 from nacre.cli.console import beside, progress, say, stop, tell, writable
 from nacre.cli.options import Dataset, Json, Label, LedgerAddress, Quiet, SchemaFile, read_schema
+from nacre.cli.publishing import Public
 
 
 def evaluate(
@@ -28,6 +29,7 @@ def evaluate(
     ] = None,
     ledger: LedgerAddress = None,
     dataset: Dataset = None,
+    public: Public = False,
     seed: Annotated[int, typer.Option(help="Of everything that is sampled.")] = 0,
     as_json: Json = False,
     quiet: Quiet = False,

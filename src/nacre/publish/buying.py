@@ -1,0 +1,150 @@
+"""What a public report may buy: one sum over the private rows, through the vault."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.cells import Column, table_columns
+from nacre.embed.marginals import cell_places
+from nacre.fit import _check
+from nacre.measurement import Measurement
+from nacre.model import Model
+from nacre.nets.mosaic_measured import measured
+from nacre.plan import warn_about_rows
+from nacre.publish.predictor import CELLS, Predictor
+from nacre.vault.bound import Bound, Segment
+from nacre.vault.guarantee import Guarantee
+from nacre.vault.ledger import Ledger
+from nacre.vault.reservation import charged, reserve_in
+from nacre.vault.source import open_source
+from nacre.vault.vault import Sums, Vault
+
+NAME = "public report"
+PREDICTION = 1 / 3  # of the squared sensitivity, where columns are measured too
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Bought:
+    """What came out of the vault: noisy counts and what they cost, and nothing else."""
+
+    guarantee: Guarantee
+    histograms: tuple[Measurement, ...]
+    outcomes: NDArray[np.float64] | None
+    outcome_noise: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Order:
+    """What is to be counted; follows from the model and the synthetic rows, so it is public.
+
+    columns    whose histograms are asked for, on coarse cells of the schema; none if empty
+    predictor  whose outcomes are counted by class, if there is one
+
+    Releases:     for each column how many rows lie in each cell, and how many rows of each class
+                  fall in each step of the classifier's score.
+    Sensitivity:  a row is a one in one cell of each of the K columns, weighted 1, and a one in one
+                  outcome, weighted w: add-remove sqrt(K + w^2), replace-one sqrt(2) times that,
+                  as no entry is negative.  With w^2 = K / 2 outcomes get a third of the budget.
+    """
+
+    columns: tuple[Column, ...]
+    predictor: Predictor | None
+
+    @property
+    def cells(self) -> int:
+        """Of all columns together."""
+        return sum(column.size for column in self.columns)
+
+    def bound(self) -> Bound:
+        """What one row contributes."""
+        count, segments = len(self.columns), []
+        if count:
+            segments.append(Segment(size=self.cells, norm=math.sqrt(count), signed=False))
+        if self.predictor is not None:
+            weight = math.sqrt(count * PREDICTION / (1 - PREDICTION)) if count else 1.0
+            size = self.predictor.classes * self.predictor.steps
+            segments.append(Segment(size=size, norm=1.0, signed=False, weight=weight))
+        return Bound(segments=tuple(segments))
+
+    def features(self, layout: Any) -> Callable[[Any], Any]:
+        """The row's ones, as (indices, values) in integers."""
+        import jax.numpy as jnp
+
+        places = cell_places(layout, self.columns, CELLS) if self.columns else None
+        outcome = None if self.predictor is None else self.predictor.outcome(layout)
+
+        def one_row(row: Any) -> Any:
+            parts = [] if places is None else [places(row)]
+            if outcome is not None:
+                parts.append((self.cells + outcome(row))[None])
+            found = jnp.concatenate(parts)
+            return found, jnp.ones(found.shape, jnp.int32)
+
+        return one_row
+
+
+def order(model: Model, predictor: Predictor | None, columns: bool) -> Order:
+    """What to ask for: histograms of every column if wanted, and the predictor's outcomes."""
+    every = table_columns(model.schema.layout, -1, CELLS) if columns else ()
+    return Order(every, predictor)
+
+
+def buy(
+    model: Model,
+    wanted: Order,
+    data: Any,
+    *,
+    epsilon: float,
+    delta: float,
+    ledger: Ledger | str | Path | None,
+    dataset: str | None,
+    bad_rows: str,
+    on_progress: Callable[[str, float | None], None] | None,
+) -> Bought:
+    """Open a vault on the private rows, charge the ledger, and take one noisy sum out of it."""
+    # What the schema itself was bought with is in the model's guarantee, and not paid twice.
+    schema = dataclasses.replace(model.schema, releases=(), provenance="declared")
+    source = open_source(data, schema)
+    if bad_rows == "check":
+        held = _check(source, schema)
+        warn_about_rows((), delta, held, "counted for your eyes only", stacklevel=4)
+    cost: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
+    cost["adjacency"] = model.guarantee.adjacency
+    reservation = reserve_in(ledger, dataset, **cost, method=NAME)
+    with charged(reservation):
+        vault = Vault(source, schema, **cost, charge=reservation, on_progress=on_progress)
+        if reservation is not None:
+            reservation.mu = vault.mu
+        sums = vault.sum(wanted.features(vault.layout), wanted.bound(), share=1.0, name=NAME)
+    return _opened(wanted, sums, vault.guarantee(), vault.layout)
+
+
+def _opened(wanted: Order, sums: Sums, guarantee: Guarantee, layout: Any) -> Bought:
+    """The parts of the sum."""
+    noise = list(sums.noise)
+    histograms: tuple[Measurement, ...] = ()
+    if wanted.columns:
+        counts = sums.values[:, : wanted.cells].astype(np.float32)
+        histograms = measured(counts, noise.pop(0), wanted.columns, layout, -1)
+    if wanted.predictor is None:
+        return Bought(guarantee, histograms, None, 0.0)
+    outcomes = sums.values[0, wanted.cells :].reshape(wanted.predictor.classes, -1)
+    return Bought(guarantee, histograms, outcomes, noise[0])
+
+
+def together(first: Guarantee, others: Sequence[Guarantee]) -> Guarantee:
+    """The guarantee of several releases of the same rows: epsilon and delta add up."""
+    every = (first, *others)
+    return Guarantee(
+        epsilon=math.fsum(g.epsilon for g in every),
+        delta=math.fsum(g.delta for g in every),
+        adjacency=first.adjacency,
+        releases=tuple(release for g in every for release in g.releases),
+    )

@@ -1,0 +1,136 @@
+"""What noisy counts allow to say about the synthetic table in public, worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from nacre.evaluate.findings import AVOID_AUC, AVOID_TV, CARE_AUC, CARE_TV, Finding
+from nacre.evaluate.words import more, percent
+from nacre.publish.bands import Band
+from nacre.publish.scores import PaidScore
+from nacre.schema import Schema
+
+SHOWN = 5
+_ORDER = ("avoid", "care", "note", "good")
+
+
+def find(bands: Sequence[Band], scores: Sequence[PaidScore], schema: Schema) -> tuple[Finding, ...]:
+    """Everything worth saying, worst first."""
+    known = [band for band in bands if band.at_most is not None]
+    found = [*_columns(known), *_unknown(bands, known), *_counts(known), *_models(scores, schema)]
+    if len(schema.names) > 1:
+        found.append(_links())
+    return tuple(sorted(found, key=lambda f: (_ORDER.index(f.level), -f.weight)))
+
+
+def _columns(known: Sequence[Band]) -> Iterator[Finding]:
+    """What is surely wrong, what may be, and what is right."""
+    wrong = sorted((b for b in known if _least(b) > CARE_TV), key=lambda b: -_least(b))
+    if wrong:
+        said = ", ".join(f"{b.column} ({percent(_least(b))})" for b in wrong[:SHOWN])
+        level = "avoid" if _least(wrong[0]) > AVOID_TV else "care"
+        yield Finding(
+            level,  # type: ignore[arg-type]
+            "Columns",
+            f"These differ from the private table by at least this share of the rows: {said}"
+            f"{more(wrong, SHOWN)}. Do not count with them.",
+            _least(wrong[0]),
+        )
+    rest = sorted((b for b in known if b not in wrong), key=lambda b: -_most(b))
+    doubtful = [b for b in rest if _most(b) > AVOID_TV]
+    if doubtful:
+        said = ", ".join(f"{b.column} ({percent(_most(b))})" for b in doubtful[:SHOWN])
+        yield Finding(
+            "care",
+            "Columns",
+            f"Noise hides how right these are; they may be off by so much: {said}"
+            f"{more(doubtful, SHOWN)}.",
+            _most(doubtful[0]),
+        )
+    fine = [b for b in rest if _most(b) <= AVOID_TV]
+    if fine:
+        which = "Every column is" if len(fine) == len(known) else f"{len(fine)} columns are"
+        yield Finding(
+            "good",
+            "Columns",
+            f"{which} right to within {percent(_most(fine[0]))} of the rows "
+            f"({fine[0].column} is the least certain), with 95% confidence for each.",
+        )
+
+
+def _unknown(bands: Sequence[Band], known: Sequence[Band]) -> Iterator[Finding]:
+    if known or not bands:
+        return
+    yield Finding(
+        "note",
+        "Columns",
+        "How close the columns are to the private ones is not known here: the method kept no "
+        "histograms that could tell. The data holder can buy them for this page.",
+    )
+
+
+def _counts(known: Sequence[Band]) -> Iterator[Finding]:
+    """Below which size a count says nothing."""
+    widths = [
+        float(np.median(b.upper - b.lower)) / 2
+        for b in known
+        if b.lower is not None and b.upper is not None and b.measured is not None
+    ]
+    if widths:
+        size = float(np.median(widths))
+        yield Finding(
+            "note",
+            "Small groups",
+            f"A share that was measured is off by up to about {percent(size)} of all rows, so "
+            "groups of that size and below may be noise.",
+        )
+
+
+def _models(scores: Sequence[PaidScore], schema: Schema) -> Iterator[Finding]:
+    """Whether what was learned from synthetic rows holds for private ones."""
+    first = next(iter(scores), None)
+    if first is None:
+        return
+    if first.value is None or first.error is None:
+        yield Finding(
+            "note",
+            "Prediction",
+            "The budget was too small to tell how well models trained on this table do: there is "
+            "more noise than rows.",
+        )
+        return
+    gap = first.synthetic - first.value
+    sure = gap - first.error
+    level = "avoid" if sure > AVOID_AUC else "care" if sure > CARE_AUC else "good"
+    ending = {
+        "avoid": "The synthetic rows promise more than they hold.",
+        "care": "The synthetic rows promise a little more than they hold.",
+        "good": "What is learned here holds for private rows.",
+    }[level]
+    yield Finding(
+        level,  # type: ignore[arg-type]
+        "Prediction",
+        f"A model of {schema.label} trained on synthetic rows reaches {first.name} "
+        f"{first.value:.3f} ± {first.error:.1g} on the private rows, and {first.synthetic:.3f} on "
+        f"synthetic ones. {ending}",
+        max(gap, 0.0),
+    )
+
+
+def _links() -> Finding:
+    return Finding(
+        "note",
+        "Links",
+        "How columns go together was not compared with the private table; what is drawn below is "
+        "the synthetic table's own. The data holder's confidential evaluation knows.",
+    )
+
+
+def _least(band: Band) -> float:
+    return band.at_least or 0.0
+
+
+def _most(band: Band) -> float:
+    return 1.0 if band.at_most is None else band.at_most

@@ -1,0 +1,216 @@
+"""publish(): from a model, a synthetic table and perhaps some budget to a page for everybody."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from nacre.evaluate.rows import Rows
+from nacre.evaluate.tables import read
+from nacre.measurement import Measurement
+from nacre.model import Model
+from nacre.publish.bands import bands
+from nacre.publish.buying import Bought, buy, order, together
+from nacre.publish.findings import find
+from nacre.publish.predictor import Predictor, train
+from nacre.publish.public import PublicReport, Table
+from nacre.publish.scores import PaidScore, binary_scores, class_scores
+from nacre.schema import SchemaError
+from nacre.vault.ledger import Ledger
+from nacre.vault.planning import check_budget
+from nacre.vault.source import open_source
+
+ROWS = 50_000
+SCORES = ("columns", "prediction")
+
+
+def publish(
+    model: Model,
+    synthetic: Any = None,
+    *,
+    rows: int = ROWS,
+    seed: int = 0,
+    data: Any = None,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    scores: Sequence[str] | None = None,
+    ledger: Ledger | str | Path | None = None,
+    dataset: str | None = None,
+    bad_rows: str = "check",
+    on_progress: Callable[[str, float | None], None] | None = None,
+) -> PublicReport:
+    """A report on a model that is safe to publish.
+
+    Args:
+        model: what it is about.
+        synthetic: the table that is published, if it is not to be drawn here. It must have been
+            drawn from the model; nothing can check that.
+        rows: how many synthetic rows to draw otherwise.
+        seed: of that draw, so that everybody who has the model can make the same page again.
+        data: the private rows, to buy scores of them. Without it no row is read.
+        epsilon: what the scores may cost, beyond what the model has cost.
+        delta: likewise.
+        scores: what to buy: "columns" (histograms of every column), "prediction" (a classifier
+            trained on synthetic rows, tested on private ones), or both. If not given, prediction
+            where there is a label with a list of values, and columns unless the model brings
+            histograms of its own.
+        ledger: where the data set's budget is kept; needs `dataset`, its name there.
+        dataset: the name under which the budget was opened.
+        bad_rows: "check" stops before anything is spent if a private row does not fit the schema;
+            "zero" lets such rows count as nothing.
+        on_progress: called with a stage's name and the part done (None if unknown).
+
+    Guarantee: the model's, and with `data` that of one more release of (epsilon, delta); the report
+        lists both and their sum. Everything else in it is post-processing.
+    """
+    _refuse_unsafe(model)
+    paying = _paying(data, epsilon, delta, scores, ledger, dataset, bad_rows)
+    drawn = _table(model, synthetic, rows, seed, data)
+    bought, predictor = None, None
+    if paying:
+        wanted = _wanted(model, scores)
+        predictor = train(drawn.rows) if "prediction" in wanted else None
+        if predictor is None and "prediction" in wanted:
+            _without_prediction(scores, wanted)
+        bought = buy(
+            model,
+            order(model, predictor, "columns" in wanted),
+            data,
+            epsilon=float(epsilon or 0),
+            delta=float(delta or 0),
+            ledger=ledger,
+            dataset=dataset,
+            bad_rows=bad_rows,
+            on_progress=on_progress,
+        )
+    return _describe(model, drawn, bought, predictor)
+
+
+def _describe(
+    model: Model, drawn: Table, bought: Bought | None, predictor: Predictor | None
+) -> PublicReport:
+    """The report: from here on there are noisy answers and synthetic rows only."""
+    measured: list[tuple[str, Measurement]] = [
+        ("the model's own histograms", m) for m in model.measurements
+    ]
+    if bought is not None:
+        measured += [("histograms bought for this page", m) for m in bought.histograms]
+    found = bands(drawn.rows, measured)
+    told = _scores(bought, predictor)
+    extra = () if bought is None else (bought.guarantee,)
+    return PublicReport(
+        schema=model.schema,
+        method=model.method,
+        versions=dict(model.versions),
+        table=drawn,
+        guarantee=model.guarantee,
+        bought=None if bought is None else bought.guarantee,
+        together=together(model.guarantee, extra),
+        bands=found,
+        scores=told,
+        outcomes=None if bought is None else bought.outcomes,
+        outcome_noise=0.0 if bought is None else bought.outcome_noise,
+        predictor=predictor,
+        findings=find(found, told, model.schema),
+    )
+
+
+def _scores(bought: Bought | None, predictor: Predictor | None) -> tuple[PaidScore, ...]:
+    if bought is None or predictor is None or bought.outcomes is None:
+        return ()
+    given = (bought.outcomes, bought.outcome_noise, predictor.synthetic)
+    if predictor.classes == 2:
+        return tuple(binary_scores(*given, positive=predictor.positive, cut=predictor.cut))
+    return tuple(class_scores(*given))
+
+
+def _refuse_unsafe(model: Model) -> None:
+    if not math.isfinite(model.guarantee.epsilon):
+        raise ValueError(
+            "This model was made without privacy (ε = ∞): nothing about it is safe to publish. "
+            "Fit one with an epsilon."
+        )
+    model.guarantee.verify()
+
+
+def _paying(
+    data: Any,
+    epsilon: float | None,
+    delta: float | None,
+    scores: Sequence[str] | None,
+    ledger: Any,
+    dataset: str | None,
+    bad_rows: str,
+) -> bool:
+    """Whether something is to be bought; half of an order is refused before a row is read."""
+    if data is None:
+        given = {"epsilon": epsilon, "delta": delta, "scores": scores, "ledger": ledger}
+        given["dataset"] = dataset
+        if names := [name for name, value in given.items() if value is not None]:
+            raise ValueError(
+                f"{', '.join(names)} given without `data`: there is nothing to buy scores of. "
+                "Give the private table too, or leave these out."
+            )
+        return False
+    if epsilon is None or delta is None:
+        raise ValueError(
+            "Scores of private rows cost budget: give `epsilon` and `delta` with `data`, or leave "
+            "`data` out."
+        )
+    check_budget(epsilon, delta)
+    if bad_rows not in ("check", "zero"):
+        raise ValueError(f"bad_rows must be 'check' or 'zero', got '{bad_rows}'.")
+    if isinstance(scores, str) or not set(scores or SCORES) <= set(SCORES) or scores == ():
+        raise ValueError(f"scores must be a list of {' or '.join(SCORES)}, got {scores!r}.")
+    return True
+
+
+def _wanted(model: Model, scores: Sequence[str] | None) -> set[str]:
+    from nacre.methods.matching import class_label
+
+    if scores is not None:
+        return set(scores)
+    label = class_label(model.schema) is not None
+    wanted = {"prediction"} if label else {"columns"}
+    return wanted if model.measurements else wanted | {"columns"}
+
+
+def _without_prediction(scores: Sequence[str] | None, wanted: set[str]) -> None:
+    """No classifier could be trained: an error if it was asked for, columns otherwise."""
+    if scores is not None:
+        raise ValueError(
+            "There is nothing to predict: the schema needs a label with a list of values, and the "
+            "synthetic table more than one of them. Leave 'prediction' out of `scores`."
+        )
+    wanted.add("columns")
+
+
+def _table(model: Model, synthetic: Any, rows: int, seed: int, data: Any) -> Table:
+    """The synthetic table: drawn from the model, or the given one if it fits the schema."""
+    schema = model.schema
+    if synthetic is None:
+        if rows < 1:
+            raise ValueError(f"rows must be a positive number, got {rows}.")
+        parts = [
+            Rows.narrow(schema, schema.encode(part)) for part in model.batches(rows, seed=seed)
+        ]
+        return Table(Rows.collect(schema, parts), seed)
+    if synthetic is data or _same_file(synthetic, data):
+        raise ValueError(
+            "`synthetic` and `data` are the same table. A private table must never be given as the "
+            "synthetic one: its own statistics would be published."
+        )
+    found = schema.check(open_source(synthetic, schema).batches())
+    if not found.ok:
+        raise SchemaError(
+            f"The synthetic table does not fit the model's schema, so it was not drawn from this "
+            f"model.\n{found.describe()}"
+        )
+    return Table(read(synthetic, schema, "The synthetic table"), None)
+
+
+def _same_file(first: Any, second: Any) -> bool:
+    paths = [Path(x).resolve() for x in (first, second) if isinstance(x, str | Path)]
+    return len(paths) == 2 and paths[0] == paths[1]
