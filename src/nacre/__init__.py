@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from nacre.vault import LedgerError as LedgerError
     from nacre.vault import SourceError as SourceError
 
-    __version__: str
+__version__ = "0.1.0"  # pyproject.toml reads it here
 
 # Where each public name lives.  A room itself (`nacre.datasets`) is named by an empty attribute.
 _PLACES = {
@@ -84,13 +84,6 @@ __all__ = ["__version__", *_PLACES]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        from importlib.metadata import PackageNotFoundError, version
-
-        try:
-            return version("nacre")
-        except PackageNotFoundError:  # run from a source tree that is not installed
-            return "unknown"
     if name not in _PLACES:
         raise AttributeError(f"module 'nacre' has no attribute '{name}'")
     place, _, attribute = _PLACES[name].partition(":")

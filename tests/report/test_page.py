@@ -114,6 +114,31 @@ def test_guarantee_and_releases_are_shown(outline):
     assert "gaussian" in outline.words
 
 
+def test_numbers_of_several_tables_say_whose_they_are(outline):
+    marked = [a for name, a in outline.tags if name == "span" and a.get("class") == "of"]
+    assert {a["title"] for a in marked} == {"real", "<script>alert(1)</script>", "other"}
+    colors = {a["title"]: a["style"] for a in marked}
+    assert colors["real"] == "--color: var(--real)"
+    assert colors["other"] == "--color: var(--series-2)"
+    assert any(words.startswith("missing") for words in outline.words)
+
+
+def test_colors_are_explained_where_they_are_used(page, outline):
+    for chapter in ("columns", "usefulness"):
+        section = page.partition(f'<section id="{chapter}"')[2].partition("</section>")[0]
+        section = section or page.partition(f'id="{chapter}"')[2].partition("</section>")[0]
+        body = section.replace('class="shades"', "")
+        colored = re.search(r'class="(?:n )?(?:bad|doubt)">[^AR]', body)
+        assert bool(colored) == ("Amber" in section), chapter
+
+
+def test_the_footer_tells_the_version(outline):
+    import nacre
+
+    assert any(words.startswith(f"nacre {nacre.__version__};") for words in outline.words)
+    assert re.fullmatch(r"\d+\.\d+\.\d+\S*", nacre.__version__)
+
+
 def test_figures_follow_the_page(page):
     # The colors that figures are drawn with are stand-ins; none may be left.
     from nacre.report.figures.canvas import ROLES

@@ -60,15 +60,15 @@ def number(value: float | None, digits: int = 3) -> str:
     """A number for tables; an em dash for none.
 
     Example:
-        >>> number(0.12345), number(None), number(1234.5), number(1e-7), number(-0.5)
-        ('0.123', '—', '1,234', '1e-07', '−0.500')
+        >>> number(0.12345), number(None), number(1234.5), number(3e-4), number(-0.5)
+        ('0.123', '—', '1,234', '0.0003', '−0.500')
     """
     if value is None or value != value:
         return "—"
     if abs(value) >= 1000:
         written = f"{value:,.0f}"
     elif 0 < abs(value) < 10**-digits:
-        written = f"{value:.0e}"
+        written = f"{value:.5f}".rstrip("0") if abs(value) >= 1e-5 else f"{value:.0e}"
     else:
         written = f"{value:.{digits}f}"
     return written.replace("-", "−", 1) if value < 0 else written

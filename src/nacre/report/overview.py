@@ -124,8 +124,8 @@ def scorecard(evaluation: Evaluation) -> Markup:
     ]
     return join(
         lede(
-            "“Real data” is what held-out real rows score in the place of synthetic ones, or a "
-            "model trained on real rows. Held-out rows are fewer, so chance weighs more in them."
+            "“Real data” is about what a perfect table would reach: as many fresh real rows as the "
+            "synthetic table has, or models trained on real rows."
         ),
         data_table(head, rows, "glance"),
     )

@@ -1,8 +1,9 @@
 """The page: what a person reads, in the order of what matters."""
 
 import datetime
-from importlib import metadata, resources
+from importlib import resources
 
+import nacre
 from nacre.evaluate.evaluation import CONFIDENTIAL, Evaluation
 from nacre.report import chapters
 from nacre.report.figures.canvas import drawing
@@ -78,17 +79,13 @@ def _header(evaluation: Evaluation, sections: list[tuple[str, str]]) -> Markup:
 
 
 def _footer(evaluation: Evaluation) -> Markup:
-    try:
-        version = metadata.version("nacre")
-    except metadata.PackageNotFoundError:
-        version = "development"
     return tag(
         "footer",
         *(tag("p", note) for note in evaluation.notes),
         tag("p", _CLOSING),
         tag(
             "p",
-            f"nacre {version}; schema {evaluation.schema.digest[:12]}; computed in "
+            f"nacre {nacre.__version__}; schema {evaluation.schema.digest[:12]}; computed in "
             f"{evaluation.seconds:.0f} s.",
         ),
     )

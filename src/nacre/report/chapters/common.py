@@ -1,5 +1,6 @@
 """What several chapters share: the key of colors, and how bad a gap is."""
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -39,6 +40,40 @@ def level(gap: float, bad: float = AVOID_TV, doubt: float = CARE_TV) -> str | No
         ('bad', 'doubt', None)
     """
     return "bad" if gap > bad else "doubt" if gap > doubt else None
+
+
+def of_table(
+    evaluation: Evaluation, table: str | None, content: Any, *, mark: bool = False
+) -> Markup:
+    """A number with its table's color before it, where there are several; None is the real one."""
+    if not mark and len(evaluation.tables) == 1:
+        return tag("span", content)
+    place = None if table is None else evaluation.tables.index(table) % 5 + 1
+    color = "real" if place is None else f"series-{place}"
+    return tag(
+        "span", content, class_="of", title=table or "real", style=f"--color: var(--{color})"
+    )
+
+
+def shades(
+    gaps: Iterable[float], words: str, bad: float = AVOID_TV, doubt: float = CARE_TV
+) -> Markup:
+    """What the colors of numbers mean, if any of these numbers is colored.
+
+    In `words` the limit stands as %, for a share, or #.
+    """
+    if not {level(gap, bad, doubt) for gap in gaps} - {None}:
+        return Markup("")
+    said = [f"{100 * limit:g}%" if "%" in words else f"{limit:g}" for limit in (doubt, bad)]
+    words = re.sub("[%#]", said[0], words)
+    return tag(
+        "p",
+        tag("span", "Amber", class_="doubt"),
+        f": {words}. ",
+        tag("span", "Red", class_="bad"),
+        f": more than {said[1]}.",
+        class_="shades",
+    )
 
 
 def data_table(head: Iterable[Any], rows: Iterable[Iterable[Any]], class_: str = "") -> Markup:

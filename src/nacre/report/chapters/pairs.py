@@ -5,7 +5,7 @@ from typing import Any
 from nacre.evaluate.comparison import Comparison
 from nacre.evaluate.evaluation import Evaluation
 from nacre.report.chapters.common import grid, lede
-from nacre.report.figures.canvas import plate
+from nacre.report.figures.canvas import RASTER, plate
 from nacre.report.figures.pairs import MOST_COLUMNS, draw_matrix, draw_pair, shown_columns
 from nacre.report.markup import Markup, join, tag
 
@@ -18,10 +18,9 @@ def pairs(evaluation: Evaluation) -> Markup:
         return Markup("")
     parts: list[Any] = [
         lede(
-            "How strongly any two columns go together: correlation of two numbers (teal if "
-            "positive, plum if negative), Cramér’s V if either is a category. In the difference, "
-            "orange links are weaker in the synthetic table than they should be, blue ones "
-            "stronger."
+            "How strongly any two columns go together: correlation of two numbers, Cramér’s V if "
+            "either is a category. The difference shows which links are weaker or stronger in the "
+            "synthetic table than they should be."
         )
     ]
     for table, comparison in evaluation.comparisons.items():
@@ -33,6 +32,9 @@ def pairs(evaluation: Evaluation) -> Markup:
         worst = evaluation.parts("tv2", table)[:WORST_PAIRS]
         if worst:
             parts.append(tag("h3", "The pairs that are farthest off, cell by cell"))
+            parts.append(
+                tag("p", "The darker a cell, the more rows (square-root scale).", class_="shades")
+            )
             parts.append(
                 grid(
                     plate(
@@ -50,6 +52,12 @@ def _measured(evaluation: Evaluation) -> bool:
     return any(metric.group == "pairs" for metric in evaluation.metrics)
 
 
+def _scale(low: str, first: str, last: str, high: str) -> Markup:
+    """What the colors of a matrix mean: a band from one to the other."""
+    band = f"linear-gradient(90deg, {RASTER[first]}, transparent, {RASTER[last]})"
+    return tag("span", low, tag("i", style=f"background: {band}"), high, class_="scale")
+
+
 def _matrices(table: str, comparison: Comparison) -> Markup:
     found, shown = comparison.pairs, shown_columns(comparison)
     names = [found.names[i] for i in shown]
@@ -60,10 +68,12 @@ def _matrices(table: str, comparison: Comparison) -> Markup:
         (synthetic, "Synthetic", "synthetic"),
         (abs(synthetic) - abs(real), "Difference", "difference"),
     )
+    scales = {"difference": _scale("weaker", "less", "more", "stronger")}
+    usual = _scale("−1", "minus", "plus", "1")
     return grid(
         plate(
             draw_matrix(values, names, kind),
-            join(tag("b", title), some),
+            join(tag("b", title), some, scales.get(kind, usual)),
             f"Associations of {table}, {kind}",
         )
         for values, title, kind in matrices

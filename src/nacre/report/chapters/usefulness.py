@@ -5,7 +5,7 @@ from typing import Any
 from nacre.evaluate.evaluation import Evaluation, Score
 from nacre.evaluate.findings import AVOID_AUC, CARE_AUC
 from nacre.evaluate.metric import Metric
-from nacre.report.chapters.common import data_table, grid, key, lede, level
+from nacre.report.chapters.common import data_table, grid, key, lede, level, shades
 from nacre.report.figures.canvas import plate
 from nacre.report.figures.models import draw_curves
 from nacre.report.markup import Markup, join, number, tag
@@ -20,8 +20,8 @@ def usefulness(evaluation: Evaluation) -> Markup:
     parts: list[Any] = [
         lede(
             f"Models that predict {evaluation.label}, trained on synthetic rows and tested on "
-            f"{len(first.test):,} real rows kept for this. Colored numbers are clearly below those "
-            f"of the same model trained on real rows."
+            f"{len(first.test):,} real rows kept for this, beside the same models trained on real "
+            "rows."
         )
     ]
     ranked = evaluation.parts("auc", evaluation.tables[0])
@@ -34,8 +34,17 @@ def usefulness(evaluation: Evaluation) -> Markup:
         ]
         parts += [key(evaluation, "trained on real rows"), grid(figures, "two")]
     tables = [table for metric in metrics if (table := _by_model(evaluation, metric))]
-    wide = "one" if len(evaluation.tables) > 3 else "two"
-    return join(*parts, grid(tables, f"{wide} tables"))
+    wide = "one" if len(evaluation.tables) > 3 else "fill"
+    gaps = [
+        score.reference - score.value
+        for score in evaluation.results
+        if score.reference is not None and score.metric in {m.name for m in metrics}
+    ]
+    return join(
+        *parts,
+        shades(gaps, "more than # below the model trained on real rows", AVOID_AUC, CARE_AUC),
+        grid(tables, f"{wide} tables"),
+    )
 
 
 def _by_model(evaluation: Evaluation, metric: Metric) -> Markup:

@@ -8,13 +8,15 @@ import numpy as np
 from nacre.evaluate.comparison import Comparison
 from nacre.evaluate.rows import Rows
 from nacre.report.figures.canvas import INK, LINE, MUTED, REAL, new_figure, series
-from nacre.report.figures.names import value_at, value_names
+from nacre.report.figures.names import value_names
+from nacre.report.figures.ticks import share_axis, value_axis
 from nacre.report.markup import short
 
 WIDTH = 3.5
 HEIGHT = 2.05
 MOST_BARS = 9
 MOST_BINS = 40
+FEWEST_BARS = 4  # room for so many, so that two bars do not become two blocks
 
 
 def draw_column(name: str, comparisons: Mapping[str, Comparison]) -> Any:
@@ -26,9 +28,18 @@ def draw_column(name: str, comparisons: Mapping[str, Comparison]) -> Any:
     return _draw_category(name, first.real, tables)
 
 
+def missing_shares(name: str, comparisons: Mapping[str, Comparison]) -> list[float]:
+    """The share of gaps of a number in the real table and in every synthetic one; empty if none."""
+    first = next(iter(comparisons.values()))
+    if not first.real.is_number(name):
+        return []
+    tables = [first.real, *(comparison.synthetic for comparison in comparisons.values())]
+    found = [float(np.isnan(rows.unit(name)).mean()) for rows in tables]
+    return found if max(found) > 0 else []
+
+
 def _draw_number(name: str, real: Rows, tables: list[Rows]) -> Any:
     units = [rows.unit(name) for rows in (real, *tables)]
-    missing = [float(np.isnan(unit).mean()) for unit in units]
     present = [unit[~np.isnan(unit)] for unit in units]
     column = real.schema.columns[name]
     edges = _edges(present, column.ticks or 1)
@@ -50,17 +61,9 @@ def _draw_number(name: str, real: Rows, tables: list[Rows]) -> Any:
         )
     axes.set_ylim(0)
     axes.set_xlim(edges[0], edges[-1])
-    _share_axis(axes.yaxis, max(share.max() for share in shares))
+    share_axis(axes.yaxis)
     axes.grid(axis="y")
-    ticks = np.linspace(edges[0], edges[-1], 4)
-    axes.set_xticks(ticks, [value_at(column, min(max(t, 0), 1)) for t in ticks])
-    for label, side in zip(
-        axes.get_xticklabels(), ("left", "center", "center", "right"), strict=True
-    ):
-        label.set_horizontalalignment(side)
-    if max(missing) > 0:
-        shown = ", ".join(f"{share:.1%}" for share in missing)
-        axes.set_xlabel(f"missing: {shown}", loc="right")
+    value_axis(axes.xaxis, column, float(edges[0]), float(edges[-1]))
     figure.tight_layout(pad=0.4)
     return figure
 
@@ -86,16 +89,14 @@ def _draw_category(name: str, real: Rows, tables: list[Rows]) -> Any:
     ordered = real.schema.columns[name].type in {"ordinal", "boolean"} and len(names) <= MOST_BARS
     order = np.arange(len(names)) if ordered else np.argsort(-shares[0], kind="stable")
     kept, rest = order[:MOST_BARS], order[MOST_BARS:]
-    labels = [short(names[code], 22) for code in kept]
+    labels = [short(names[code], 20) for code in kept]
     shown = [share[kept] for share in shares]
     if len(rest):
         labels.append(f"{len(rest)} others")
         shown = [np.append(s, share[rest].sum()) for s, share in zip(shown, shares, strict=True)]
     figure, axes = new_figure(WIDTH, HEIGHT)
     places = np.arange(len(labels))
-    axes.barh(
-        places, shown[0], min(0.62, 0.2 + 0.08 * len(labels)), color=REAL, alpha=0.45, linewidth=0
-    )
+    axes.barh(places, shown[0], 0.62, color=REAL, alpha=0.45, linewidth=0)
     for place, share in enumerate(shown[1:]):
         shift = (place - (len(tables) - 1) / 2) * 0.62 / max(len(tables), 1)
         axes.plot(
@@ -108,24 +109,12 @@ def _draw_category(name: str, real: Rows, tables: list[Rows]) -> Any:
             clip_on=False,
         )
     axes.set_yticks(places, labels, color=INK)
-    axes.invert_yaxis()
+    middle, half = (len(labels) - 1) / 2, max(len(labels), FEWEST_BARS) / 2
+    axes.set_ylim(middle + half, middle - half)
     axes.set_xlim(0, max(float(s.max()) for s in shown) * 1.05 or 1)
-    _share_axis(axes.xaxis, max(float(s.max()) for s in shown))
+    share_axis(axes.xaxis)
     axes.grid(axis="x")
     axes.spines["bottom"].set_visible(False)
     axes.axvline(0, color=LINE, linewidth=0.8)
     figure.tight_layout(pad=0.4)
     return figure
-
-
-def _share_axis(axis: Any, largest: float) -> None:
-    """Shares in percent, few ticks."""
-    digits = 0 if largest > 0.04 else 1 if largest > 0.004 else 2
-    axis.set_major_locator(_locator())
-    axis.set_major_formatter(lambda value, _: f"{value:.{digits}%}")
-
-
-def _locator() -> Any:
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(4, steps=[1, 2, 2.5, 5, 10])

@@ -10,6 +10,7 @@ from nacre.evaluate.comparison import DISTANCE_ROWS, Comparison
 from nacre.evaluate.extras import require
 from nacre.evaluate.metrics.closest_record import ROWS, nearest
 from nacre.report.figures.canvas import LINE, REAL, new_figure, series
+from nacre.report.figures.ticks import share_axis
 
 POINTS = 200
 
@@ -26,7 +27,7 @@ def draw_curves(comparisons: Mapping[str, Comparison], model: str) -> tuple[Any,
     ]
     figures = []
     for kind in ("roc", "pr"):
-        figure, axes = new_figure(4.6, 3.4)
+        figure, axes = new_figure(5.2, 3.6)
         if kind == "roc":
             axes.plot([0, 1], [0, 1], color=LINE, linewidth=1, linestyle=(0, (3, 3)))
         for prediction, color, width in lines:
@@ -69,7 +70,7 @@ def draw_closest(comparison: Comparison, place: int = 0) -> Any:
     held_out = nearest(comparison, comparison.test.sample(ROWS, rng), among)
     top = max(float(np.quantile(np.concatenate([synthetic, held_out]), 0.995)), 1e-6)
     edges = np.linspace(0, top, 41)
-    figure, axes = new_figure(4.6, 2.4)
+    figure, axes = new_figure(5.2, 2.7)
     for values, settings in (
         (held_out, {"fill": True, "color": REAL, "alpha": 0.45, "linewidth": 0}),
         (synthetic, {"color": series(place), "linewidth": 1.4, "baseline": None}),
@@ -77,7 +78,7 @@ def draw_closest(comparison: Comparison, place: int = 0) -> Any:
         axes.stairs(np.histogram(values, edges)[0] / len(values), edges, **settings)
     axes.set_xlim(0, top)
     axes.set_ylim(0)
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    share_axis(axes.yaxis)
     axes.set_xlabel("distance to the closest real row")
     axes.grid(axis="y")
     figure.tight_layout(pad=0.4)

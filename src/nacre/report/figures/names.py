@@ -22,9 +22,9 @@ def value_at(column: Column, unit: float) -> str:
     value = written[0].as_py()
     if pa.types.is_temporal(written.type):
         return str(value)
-    if isinstance(value, int):
-        return f"{value:,}" if abs(value) < 1e9 else f"{value:.3g}"
-    return f"{value:,.4g}"
+    if abs(value) < 1e9 and value == round(value, 4):
+        return f"{value:,}"
+    return f"{value:.3g}"
 
 
 def bin_names(rows: Rows, name: str, size: int) -> list[str]:

@@ -25,7 +25,7 @@ def shown_columns(comparison: Comparison) -> list[int]:
 def draw_matrix(values: np.ndarray, names: list[str], kind: str) -> Any:
     """A square matrix of associations or of their differences, from -1 to 1."""
     size = len(names)
-    side = max(3.4, min(0.19 * size + 1.2, 7.0))
+    side = 3.5 if size <= 20 else min(0.17 * size, 7.0)
     figure, axes = new_figure(side, side)
     colors = (
         diverging(RASTER["less"], RASTER["more"])
@@ -37,7 +37,7 @@ def draw_matrix(values: np.ndarray, names: list[str], kind: str) -> Any:
     reach = 0.5 if kind == "difference" else 1.0
     axes.imshow(shown, cmap=colors, vmin=-reach, vmax=reach, interpolation="none")
     labels = [short(name, 16) for name in names]
-    font = 7.5 if size <= 20 else 5.5
+    font = 8 if size <= 16 else 6.5 if size <= 20 else 5.5
     axes.set_xticks(range(size), labels, rotation=90, fontsize=font, color=INK)
     axes.set_yticks(range(size), labels, fontsize=font, color=INK)
     axes.spines[:].set_visible(True)
@@ -63,10 +63,10 @@ def draw_pair(comparison: Comparison, first: int, second: int) -> Any:
         for rows in (comparison.real, comparison.synthetic)
     ]
     labels = [
-        [short(n, 14) for n in bin_names(comparison.real, names[c], comparison.real.binned[c].size)]
+        [short(n, 13) for n in bin_names(comparison.real, names[c], comparison.real.binned[c].size)]
         for c in (first, second)
     ]
-    figure, axes = new_figure(3.5, 3.7, nrows=2, sharex=True)
+    figure, axes = new_figure(3.5, 4.0, nrows=2, sharex=True)
     top = max(float(table.max()) for table in tables) ** 0.5
     for axis, table, title in zip(axes, tables, ("real", "synthetic"), strict=True):
         axis.imshow(
@@ -77,11 +77,11 @@ def draw_pair(comparison: Comparison, first: int, second: int) -> Any:
             aspect="auto",
             interpolation="none",
         )
-        axis.set_yticks(range(len(down)), [labels[0][i] for i in down], fontsize=6.5, color=INK)
+        axis.set_yticks(range(len(down)), [labels[0][i] for i in down], fontsize=8, color=INK)
         axis.set_title(title, loc="left", pad=3)
         axis.spines[:].set_visible(True)
     axes[1].set_xticks(
-        range(len(along)), [labels[1][i] for i in along], rotation=90, fontsize=6.5, color=INK
+        range(len(along)), [labels[1][i] for i in along], rotation=90, fontsize=8, color=INK
     )
     figure.tight_layout(pad=0.4, h_pad=0.8)
     return figure

@@ -11,9 +11,12 @@ from nacre.report.figures.canvas import LINE, MUTED, RASTER, RASTER_SERIES, new_
 from nacre.report.markup import short
 
 POINTS = 3_000
+SMALL, LARGE = (3.5, 3.2), (5.2, 4.2)  # three figures side by side, or two
 
 
-def draw_planes(comparisons: Mapping[str, Comparison]) -> tuple[dict[str, Any], float]:
+def draw_planes(
+    comparisons: Mapping[str, Comparison], size: tuple[float, float] = SMALL
+) -> tuple[dict[str, Any], float]:
     """The real rows, and those of each table, on the real table's two principal components.
 
     Returns:
@@ -34,7 +37,7 @@ def draw_planes(comparisons: Mapping[str, Comparison]) -> tuple[dict[str, Any], 
     margin = 0.04 * (high - low) + 1e-6
     figures = {}
     for place, (name, cloud) in enumerate(clouds.items()):
-        figure, axes = new_figure(4.6, 3.3)
+        figure, axes = new_figure(*size)
         color = RASTER_SERIES[(place - 1) % len(RASTER_SERIES)] if place else RASTER["real"]
         axes.scatter(*cloud.T, s=6, color=color, alpha=0.4, linewidths=0, rasterized=True)
         axes.set_xlim(low[0] - margin[0], high[0] + margin[0])
@@ -52,11 +55,12 @@ def draw_diagonal(
     points: Mapping[str, Sequence[tuple[str, float, float]]],
     axes_names: tuple[str, str],
     *,
+    size: tuple[float, float] = SMALL,
     roots: bool = False,
     names: bool = False,
 ) -> Any:
     """Points (name, real, synthetic) of each table against the line where both agree."""
-    figure, axes = new_figure(4.6, 3.8)
+    figure, axes = new_figure(*size)
     every = [value for table in points.values() for _, x, y in table for value in (x, y)]
     low, high = min([0.0, *every]), max([1e-3, *every]) * 1.04
     axes.plot([low, high], [low, high], color=LINE, linewidth=1.2)
