@@ -33,7 +33,11 @@ def pairs(evaluation: Evaluation) -> Markup:
         if worst:
             parts.append(tag("h3", "The pairs that are farthest off, cell by cell"))
             parts.append(
-                tag("p", "The darker a cell, the more rows (square-root scale).", class_="shades")
+                tag(
+                    "p",
+                    "The stronger a cell’s color, the more rows (square-root scale).",
+                    class_="shades",
+                )
             )
             parts.append(
                 grid(
@@ -71,10 +75,13 @@ def _matrices(table: str, comparison: Comparison) -> Markup:
     scales = {"difference": _scale("weaker", "less", "more", "stronger")}
     usual = _scale("−1", "minus", "plus", "1")
     return grid(
-        plate(
-            draw_matrix(values, names, kind),
-            join(tag("b", title), some, scales.get(kind, usual)),
-            f"Associations of {table}, {kind}",
-        )
-        for values, title, kind in matrices
+        (
+            plate(
+                draw_matrix(values, names, kind),
+                join(tag("b", title), some, scales.get(kind, usual)),
+                f"Associations of {table}, {kind}",
+            )
+            for values, title, kind in matrices
+        ),
+        "three trio",
     )

@@ -11,7 +11,17 @@ from nacre.report.figures.canvas import plate
 from nacre.report.figures.models import draw_closest
 from nacre.report.markup import Markup, join, number, tag
 
-_FIELDS = ("name", "mechanism", "size", "sensitivity", "noise", "steps", "rate", "theorem")
+_HEADS = {
+    "name": "release",
+    "mechanism": "mechanism",
+    "size": "numbers",
+    "sensitivity": "sensitivity",
+    "noise": "noise, σ",
+    "steps": "steps",
+    "rate": "rate",
+    "theorem": "theorem",
+}
+_FIELDS = tuple(_HEADS)
 
 
 def privacy(evaluation: Evaluation) -> Markup:
@@ -46,19 +56,26 @@ def privacy(evaluation: Evaluation) -> Markup:
 
 
 def _releases(releases: list[Mapping[str, Any]]) -> Markup:
-    fields = [f for f in _FIELDS if any(r.get(f) not in (None, "") for r in releases)]
+    fields = [f for f in _FIELDS if any(_says(f, r.get(f)) for r in releases)]
     numeric = {f for f in fields if any(isinstance(r.get(f), int | float) for r in releases)}
 
     def cell(value: Any) -> str:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return f"{value:,}"
         return number(value) if isinstance(value, float) else str("" if value is None else value)
 
     return data_table(
-        [(field, "n") if field in numeric else field for field in fields],
+        [(_HEADS[field], "n") if field in numeric else _HEADS[field] for field in fields],
         [
             [(cell(r.get(f)), "n") if f in numeric else cell(r.get(f)) for f in fields]
             for r in releases
         ],
     )
+
+
+def _says(field: str, value: Any) -> bool:
+    """Whether a field tells anything: one step over all rows is how every plain sum is made."""
+    return value not in (None, "") and not (field in ("steps", "rate") and value == 1)
 
 
 def _attacks(evaluation: Evaluation) -> Markup:

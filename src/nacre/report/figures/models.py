@@ -27,7 +27,7 @@ def draw_curves(comparisons: Mapping[str, Comparison], model: str) -> tuple[Any,
     ]
     figures = []
     for kind in ("roc", "pr"):
-        figure, axes = new_figure(5.2, 3.6)
+        figure, axes = new_figure(4.8, 3.4)
         if kind == "roc":
             axes.plot([0, 1], [0, 1], color=LINE, linewidth=1, linestyle=(0, (3, 3)))
         for prediction, color, width in lines:
@@ -70,7 +70,7 @@ def draw_closest(comparison: Comparison, place: int = 0) -> Any:
     held_out = nearest(comparison, comparison.test.sample(ROWS, rng), among)
     top = max(float(np.quantile(np.concatenate([synthetic, held_out]), 0.995)), 1e-6)
     edges = np.linspace(0, top, 41)
-    figure, axes = new_figure(5.2, 2.7)
+    figure, axes = new_figure(4.8, 2.5)
     for values, settings in (
         (held_out, {"fill": True, "color": REAL, "alpha": 0.45, "linewidth": 0}),
         (synthetic, {"color": series(place), "linewidth": 1.4, "baseline": None}),
