@@ -54,7 +54,7 @@ def narrow(columns: Mapping[str, Column], rules: Sequence[Rule]) -> dict[str, Do
         before = dict(known)
         for rule in rules:
             for condition, duty in _duties(rule, known):
-                known.apply(condition, duty, rule.text)
+                known.apply(condition, duty, (rule.text, *known.reasons(rule)))
         if known == before:
             break
     return dict(known)
@@ -78,10 +78,15 @@ class _Known(dict[str, Domain]):
             condition, self.scales[condition.name]
         )
 
-    def apply(self, condition: Condition, duty: Duty, text: str) -> None:
+    def reasons(self, rule: Rule) -> list[str]:
+        """The rules because of which this one applies."""
+        when = rule.demands if rule.kind == "forbid" else rule.premise
+        return [text for c in when if self.surely(c) for n in c.names for text in self[n].because]
+
+    def apply(self, condition: Condition, duty: Duty, texts: Sequence[str]) -> None:
         """Rule out what does not do its duty."""
         if isinstance(condition, Order):
-            self._order(condition, duty, text)
+            self._order(condition, duty, texts)
             return
         spans = condition.spans
         if duty == "not true":
@@ -91,9 +96,9 @@ class _Known(dict[str, Domain]):
             "not false": condition.gap is not False,
             "not true": condition.gap is not True,
         }[duty]
-        self._keep(condition.name, spans, gap, text)
+        self._keep(condition.name, spans, gap, texts)
 
-    def _order(self, order: Order, duty: Duty, text: str) -> None:
+    def _order(self, order: Order, duty: Duty, texts: Sequence[str]) -> None:
         sign = OPPOSITE[order.sign] if duty == "not true" else order.sign
         if sign == "!=" or order.places is not None:
             return
@@ -105,7 +110,8 @@ class _Known(dict[str, Domain]):
             if theirs.gap or not theirs.spans:  # beside a missing value, anything goes
                 continue
             low, high = self._reach(name, is_sign, theirs.spans)
-            self._keep(name, ((low, high),) if low <= high else (), True, text, *theirs.because)
+            spans = ((low, high),) if low <= high else ()
+            self._keep(name, spans, True, (*texts, *theirs.because))
 
     def _reach(self, name: str, sign: str, theirs: Spans) -> tuple[Value, Value]:
         """The span of what stands in this order to at least one of their values."""
@@ -114,7 +120,7 @@ class _Known(dict[str, Domain]):
         high = theirs[-1][1] if sign in ("<", "<=", "=") else max(scale.high, theirs[-1][1])
         return low, high
 
-    def _keep(self, name: str, spans: Spans, gap: bool, *texts: str) -> None:
+    def _keep(self, name: str, spans: Spans, gap: bool, texts: Sequence[str]) -> None:
         domain = self[name]
         left, gap = meet(domain.spans, spans), gap and domain.gap
         if (left, gap) == (domain.spans, domain.gap):

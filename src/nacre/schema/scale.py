@@ -102,8 +102,9 @@ class Scale:
         """
         try:
             array = pa.array([value])
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-            array = pa.array([str(value)])
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            value = str(value)  # what Arrow does not know, such as np.datetime64
+            array = pa.array([value])
         if self.kind == "number":
             return self._number(value, array)
         if self.kind == "time":
