@@ -48,11 +48,18 @@ def _releases(model: Model) -> Table:
     return table
 
 
+PROVENANCE = {
+    "declared": "declared as public",
+    "data": "read from the rows; a person said that it is public (reviewed: true)",
+    "private": "drafted privately; its releases are among those above",
+}
+
+
 def _facts(model: Model) -> dict[str, str]:
     schema = model.schema
     ledger: Any = model.ledger
     found = {
-        "schema": f"{len(schema.names)} columns, provenance {schema.provenance}",
+        "schema": f"{len(schema.names)} columns, {PROVENANCE[schema.provenance]}",
         "schema digest": schema.digest,
         "label": schema.label or "none",
         "settings": "  ".join(f"{name}={value}" for name, value in model.settings.items()),

@@ -49,7 +49,7 @@ def _print(method: dict[str, Any]) -> None:
     indent = max(map(len, given.values())) + 6
     for name, text in given.items():
         # Wrapped here, as a table would pad every line to the right with blanks.
-        lines = wrap(method["meanings"][name], max(console.width - indent, 24)) or [""]
+        lines = wrap(method["meanings"].get(name, ""), max(console.width - indent, 24)) or [""]
         console.print(
             Text.assemble(
                 "    ", (text.ljust(indent - 4), "cyan"), f"\n{' ' * indent}".join(lines)
