@@ -19,6 +19,7 @@ from nacre.methods import MERF, PEARL, Mosaic
 from nacre.publish import bands as bands_module
 from nacre.publish import predictor, publish
 from nacre.publish.bands import bands
+from nacre.publish.bins import choose_bins, schema_cells
 from nacre.publish.distance import distance_at_least, distance_at_most
 from nacre.publish.scores import binary_scores, class_scores
 from nacre.schema import Boolean, Categorical, Datetime, Integer, Ordinal, Real, Schema
@@ -181,6 +182,31 @@ def test_of_two_measurements_the_less_noisy_is_taken():
         np.testing.assert_allclose(band.measured, [0.5, 0.3, 0.2])
 
 
+def test_rows_are_counted_by_the_release_itself():
+    # The rows that scores are bought of may be others, and fewer, than those behind the model.
+    rows, cells = encoded(people(100)), np.arange(3)
+    own = Measurement("member", np.arange(2), np.arange(2), np.array([5000.0, 5000]), 0.1)
+    bought = Measurement("degree", cells, cells, np.array([50.0, 30, 20]), 1.0)
+    found = {b.column: b for b in bands(rows, [("model", own), ("page", bought)])}
+    np.testing.assert_allclose(found["degree"].measured, [0.5, 0.3, 0.2])
+    np.testing.assert_allclose(found["member"].measured, [0.5, 0.5])
+
+
+@pytest.mark.parametrize("values", [[0, 0, 0, 1000], [1000] * 3, [500], [3, 40, 40, 41, 999]])
+def test_bins_hold_every_row_once_wherever_they_lie(values):
+    schema = Schema({"x": Integer(low=0, high=1000, nullable=True)})
+    rows = encoded(pd.DataFrame({"x": pd.array([*values, None], dtype="Int64")}), schema)
+    for low, high in (schema_cells(schema, "x"), (np.r_[0:1001, MISSING],) * 2):
+        counts = bands_module.cell_counts(rows, "x", low, high)
+        bins = choose_bins(schema, "x", low, high, counts)
+        assert bins.add_up(counts).sum() == len(values) + 1
+        assert bins.names[-1] == "missing" and not bins.drawn[-1]
+        drawn = np.flatnonzero(bins.drawn)
+        assert 1 <= len(drawn) <= 24
+        assert (bins.low[drawn[1:]] == bins.high[drawn[:-1]] + 1).all()
+        assert bins.add_up(counts)[drawn].sum() == len(values)
+
+
 # -- scores ------------------------------------------------------------------------------------
 
 
@@ -256,7 +282,7 @@ def test_every_kind_of_label(label, adjacency):
     page = publish(fitted, rows=2000, data=table, **cost)
     rows = encoded(table)
     for band in page.bands:
-        low, high = bands_module.schema_cells(SCHEMA, band.column)
+        low, high = schema_cells(SCHEMA, band.column)
         assert band.source == "histograms bought for this page"
         assert band.lower is not None and (band.lower <= band.upper).all()
         assert 0 <= band.at_least <= band.at_most <= 1

@@ -48,16 +48,18 @@ class Band:
 
 def bands(rows: Rows, measured: Sequence[tuple[str, Measurement]]) -> tuple[Band, ...]:
     """A band for each column; where several releases measured one, from the least noisy."""
-    # The total is read off the measurement that tells it best; it may be any column's.
-    best = min((m for _, m in measured), key=lambda m: m.total_noise, default=None)
     found = []
     for name in rows.names:
         mine = [(source, m) for source, m in measured if m.column == name]
-        if best is None or not mine:
+        if not mine:
             found.append(_plain(rows, name))
-        else:
-            source, measurement = min(mine, key=lambda pair: pair[1].total_noise)
-            found.append(_band(rows, measurement, best, source))
+            continue
+        source, measurement = min(mine, key=lambda pair: pair[1].total_noise)
+        # The number of rows is read off the column that tells it best, of the same release only:
+        # another may have been of other rows.
+        totals = [m for other, m in measured if other == source]
+        best = min(totals, key=lambda m: m.total_noise)
+        found.append(_band(rows, measurement, best, source))
     return tuple(found)
 
 

@@ -15,6 +15,7 @@ from nacre.schema import Schema
 
 MOST_BINS = 24
 MOST_BARS = 9
+NARROW = 4
 TAIL = 0.0005  # share of the synthetic rows on either side that is not drawn
 
 Array = NDArray[np.float64]
@@ -79,22 +80,21 @@ def _stretches(schema: Schema, name: str, low: Index, high: Index, counts: Array
     reached = np.cumsum(counts[:known]) / max(counts[:known].sum(), 1.0)
     first = int(np.searchsorted(reached, TAIL, side="right"))
     last = min(int(np.searchsorted(reached, 1 - TAIL)), known - 1)
-    first = min(first, last)
+    place = _places(low[:known], high[:known])
+    first, last = int(place[min(first, last)]), int(place[last])
     step = -(-(last - first + 1) // MOST_BINS)
-    stop = min(first + step * -(-(last - first + 1) // step), known)
-    stretch = (np.arange(len(low)) - first) // step
-    # Below, the stretches, above, missing: then those that hold no cell are left out.
-    mark = np.where(np.arange(len(low)) < first, -1, stretch)
-    mark[stop:known] = stretch[stop - 1] + 1
-    mark[known:] = stretch[stop - 1] + 2
+    top = (last - first) // step
+    # Below is -1, then come the stretches, above, missing; of these only such as hold a cell.
+    mark = np.full(len(low), top + 2)
+    mark[:known] = np.clip((place - first) // step, -1, top + 1)
     marks, group = np.unique(mark, return_inverse=True)
-    drawn = (marks >= 0) & (marks <= stretch[stop - 1])
+    drawn = (marks >= 0) & (marks <= top)
     lows = np.array([low[group == b][0] for b in range(len(marks))])
     highs = np.array([high[group == b][-1] for b in range(len(marks))])
-    top = max(schema.columns[name].ticks or 1, 1)
+    ticks = max(schema.columns[name].ticks or 1, 1)
 
     def written(tick: int) -> str:
-        return value_at(schema.columns[name], tick / top)
+        return value_at(schema.columns[name], tick / ticks)
 
     names = []
     for mark_, start, end in zip(marks, lows, highs, strict=True):
@@ -102,11 +102,22 @@ def _stretches(schema: Schema, name: str, low: Index, high: Index, counts: Array
             names.append("missing")
         elif mark_ < 0:
             names.append(f"up to {written(end)}")
-        elif mark_ > stretch[stop - 1]:
+        elif mark_ > top:
             names.append(f"from {written(start)}")
         else:
             names.append(written(start) if start == end else f"{written(start)} – {written(end)}")
     return Bins(group, tuple(names), lows, highs, drawn)
+
+
+def _places(low: Index, high: Index) -> Index:
+    """Numbers of the cells; one far narrower than its neighbor, such as an end, joins it."""
+    place, width = np.arange(len(low)), high - low + 1
+    if len(low) > 2:
+        if NARROW * width[-1] < width[-2]:
+            place[-1] -= 1
+        if NARROW * width[0] < width[1]:
+            place[1:] -= 1
+    return place
 
 
 def _values(schema: Schema, name: str, counts: Array) -> Bins:

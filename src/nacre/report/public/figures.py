@@ -7,7 +7,7 @@ import numpy as np
 from nacre.publish.bands import Band
 from nacre.publish.public import PublicReport
 from nacre.report.figures.canvas import INK, LINE, MUTED, REAL, new_figure, series
-from nacre.report.figures.names import value_at
+from nacre.report.figures.ticks import share_axis, value_axis
 from nacre.report.markup import short
 from nacre.schema import Schema
 
@@ -31,7 +31,8 @@ def draw_band(band: Band, schema: Schema) -> Any:
 def _stairs(axes: Any, band: Band, schema: Schema) -> None:
     bins, column = band.bins, schema.columns[band.column]
     drawn = bins.drawn
-    edges = np.append(bins.low[drawn], bins.high[drawn][-1] + 1) - 0.5
+    most = max(column.ticks or 1, 1)
+    edges = (np.append(bins.low[drawn], bins.high[drawn][-1] + 1) - 0.5) / most
     synthetic = band.synthetic[drawn]
     top = float(synthetic.max())
     if band.lower is not None and band.upper is not None:
@@ -56,14 +57,9 @@ def _stairs(axes: Any, band: Band, schema: Schema) -> None:
         )
     axes.set_ylim(0, top * 1.04 or 1)
     axes.set_xlim(edges[0], edges[-1])
-    _percent(axes.yaxis, top)
+    share_axis(axes.yaxis)
     axes.grid(axis="y")
-    ticks = np.linspace(edges[0], edges[-1], 4)
-    most = max(column.ticks or 1, 1)
-    axes.set_xticks(ticks, [value_at(column, float(np.clip(t / most, 0, 1))) for t in ticks])
-    sides = ("left", "center", "center", "right")
-    for label, side in zip(axes.get_xticklabels(), sides, strict=True):
-        label.set_horizontalalignment(side)
+    value_axis(axes.xaxis, column, float(edges[0]), float(edges[-1]))
     if said := _rest(band):
         axes.set_xlabel(said, loc="right")
 
@@ -105,19 +101,10 @@ def _bars(axes: Any, band: Band) -> None:
     middle, half = (len(labels) - 1) / 2, max(len(labels), FEWEST_BARS) / 2
     axes.set_ylim(middle + half, middle - half)
     axes.set_xlim(0, top * 1.05 or 1)
-    _percent(axes.xaxis, top)
+    share_axis(axes.xaxis)
     axes.grid(axis="x")
     axes.spines["bottom"].set_visible(False)
     axes.axvline(0, color=LINE, linewidth=0.8)
-
-
-def _percent(axis: Any, largest: float) -> None:
-    """Shares in percent, few ticks."""
-    from matplotlib.ticker import MaxNLocator
-
-    digits = 0 if largest > 0.04 else 1 if largest > 0.004 else 2
-    axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
-    axis.set_major_formatter(lambda value, _: f"{value:.{digits}%}")
 
 
 def draw_roc(report: PublicReport) -> Any:
