@@ -70,12 +70,14 @@ def between(name: str, low: Any, high: Any, columns: Mapping[str, Column]) -> Sp
         )
     first = scale.low if low is None else _span(name, low, columns)[0]
     last = scale.high if high is None else _span(name, high, columns)[1]
-    if first > last:
-        raise NotUnderstood(f"'{name}': the range from {shown(low)} to {shown(high)} is empty.")
-    spans = meet(((first, last),), ((scale.low, scale.high),))
+    ends = "the range" + "".join(
+        f" {word} {shown(end)}" for word, end in (("from", low), ("to", high)) if end is not None
+    )
+    if first > last and None not in (low, high):
+        raise NotUnderstood(f"'{name}': {ends} is empty.")
+    spans = meet(join([(first, last)]), ((scale.low, scale.high),))
     if not spans:
-        text = f"the range from {shown(low)} to {shown(high)} lies outside"
-        raise NotUnderstood(_never(name, text, scale))
+        raise NotUnderstood(_never(name, f"{ends} lies outside", scale))
     return spans
 
 
