@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nacre.evaluate import Evaluation as Evaluation
     from nacre.evaluate import evaluate as evaluate
     from nacre.evaluate import lmdp_report as lmdp_report
+    from nacre.evaluate.images import evaluate_images as evaluate_images
     from nacre.fit import fit as fit
     from nacre.methods import MERF as MERF
     from nacre.methods import PEARL as PEARL
@@ -70,6 +71,7 @@ _PLACES = {
     "SourceError": "nacre.vault:SourceError",
     "datasets": "nacre.datasets:",
     "evaluate": "nacre.evaluate:",
+    "evaluate_images": "nacre.evaluate.images:evaluate_images",
     "fit": "nacre.fit:fit",
     "lmdp_report": "nacre.evaluate:lmdp_report",
     "load": "nacre.model:load",

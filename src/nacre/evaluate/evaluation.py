@@ -7,41 +7,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from nacre.evaluate.comparison import Comparison
 from nacre.evaluate.findings import Finding
 from nacre.evaluate.marginal_privacy import LmdpReport
 from nacre.evaluate.metric import Metric
+from nacre.evaluate.score import Score, frame
 from nacre.schema import Schema
+
+__all__ = ["CONFIDENTIAL", "Evaluation", "Score"]
 
 CONFIDENTIAL = (
     "Confidential to the data holder: these numbers were computed from the private rows without "
     "noise, and are not covered by any privacy guarantee."
 )
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Score:
-    """One number of the evaluation.
-
-    Attributes:
-        table: which synthetic table.
-        metric: the metric's name.
-        part: the column, pair, model or other part that it is of; empty for the whole table.
-        value: the number.
-        error: its standard error, if it rests on a sample.
-        reference: the same of real data: held-out rows, or a model trained on the real table.
-        goal: whether lower or higher is better.
-    """
-
-    table: str
-    metric: str
-    part: str
-    value: float
-    error: float | None
-    reference: float | None
-    goal: str
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,14 +60,7 @@ class Evaluation:
     @property
     def scores(self) -> Any:
         """All scores as a tidy frame: pandas if it is installed, else Arrow."""
-        table = pa.Table.from_pylist(
-            [dataclasses.asdict(score) for score in self.results], schema=_SCORES
-        )
-        try:
-            import pandas  # noqa: F401
-        except ImportError:
-            return table
-        return table.to_pandas()
+        return frame(self.results)
 
     def score(self, metric: str, table: str | None = None, part: str = "") -> Score | None:
         """One score, or None if it was not computed; of the first table if none is named."""
@@ -192,19 +163,6 @@ class Evaluation:
         from nacre.report import render_card
 
         return render_card(self)
-
-
-_SCORES = pa.schema(
-    [
-        ("table", pa.string()),
-        ("metric", pa.string()),
-        ("part", pa.string()),
-        ("value", pa.float64()),
-        ("error", pa.float64()),
-        ("reference", pa.float64()),
-        ("goal", pa.string()),
-    ]
-)
 
 
 def _finite(value: Any) -> Any:
