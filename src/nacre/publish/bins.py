@@ -15,7 +15,7 @@ from nacre.schema import Schema
 
 MOST_BINS = 24
 MOST_BARS = 9
-NARROW = 4
+NARROW = 2
 TAIL = 0.0005  # share of the synthetic rows on either side that is not drawn
 
 Array = NDArray[np.float64]

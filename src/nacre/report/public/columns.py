@@ -18,7 +18,7 @@ from nacre.schema import Schema
 
 MOST_FIGURES = 60
 MEASURED = (
-    "Noise hides where the private table’s histogram ends: somewhere in the dark gray, with 95% "
+    "Noise hides where the private table’s histogram ends: somewhere in the strong gray, with 95% "
     "confidence for all bins of a figure together. The percentage is the largest share of the rows "
     "that may then be in the wrong bin. This is about noise alone: the private rows are themselves "
     "a sample of the world. Least certain first."

@@ -12,13 +12,13 @@ from nacre.report.markup import short
 from nacre.schema import Schema
 
 WIDTH, HEIGHT = 3.5, 2.05
-SURE, UNSURE = 0.28, 0.75  # how dark the private share is drawn below and within its band
+SURE, UNSURE = 0.28, 0.75  # how strongly the private share is drawn below and within its band
 STEEP = 0.6
 FEWEST_BARS = 4  # room for so many, so that two bars do not become two blocks
 
 
 def draw_band(band: Band, schema: Schema) -> Any:
-    """One column: private shares in gray, darker where noise leaves them open, synthetic ones."""
+    """One column: private shares in gray, stronger where noise leaves them open, synthetic ones."""
     figure, axes = new_figure(WIDTH, HEIGHT)
     if schema.columns[band.column].ticks is None:
         _bars(axes, band)
