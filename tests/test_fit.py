@@ -74,11 +74,11 @@ def test_a_drafted_schema_is_refused_until_reviewed():
 
 
 def test_few_rows_are_warned_about_by_whose_number_it_is():
-    with pytest.warns(UserWarning, match=r"20 rows \(counted for your eyes only\) are few"):
+    with pytest.warns(UserWarning, match=r"20 rows \(by the holder's check\) are few"):
         run(people(20))
-    with pytest.warns(UserWarning, match=r"20 rows \(as you say\) are few"):
+    with pytest.warns(UserWarning, match=r"20 rows \(as given\) are few"):
         run(rows=20)
-    with pytest.warns(UserWarning, match=r"20 rows \(as you say\) are few"):
+    with pytest.warns(UserWarning, match=r"20 rows \(as given\) are few"):
         nacre.plan(SCHEMA, epsilon=1, delta=1e-6, rows=20)
     with pytest.warns(UserWarning, match="is not below 1/2000"):
         nacre.plan(SCHEMA, epsilon=1, delta=1e-3, rows=2000)

@@ -100,7 +100,7 @@ def _warn(vault: Vault, questions: Sequence[Question], rows: int | None, held: i
     if (known := rows or held) is None:
         return
     expected = planned_releases(questions, vault.schema, vault.mu, vault.adjacency, known)
-    source = "as you say" if rows else "counted for your eyes only"
+    source = "as given" if rows else "by the holder's check"
     warn_about_rows(expected, vault.delta, known, source, stacklevel=4)
 
 

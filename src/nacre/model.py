@@ -20,7 +20,7 @@ from nacre.schema import Encoded, Schema, as_types
 from nacre.vault.accountant import Release
 from nacre.vault.guarantee import Guarantee
 
-PACKAGES = ("nacre", "jax", "numpy", "opendp", "dp-accounting")
+PACKAGES = ("jax", "numpy", "opendp", "dp-accounting")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -181,7 +181,9 @@ def load(path: str | Path) -> Model:
 
 def versions() -> dict[str, str]:
     """The versions of what the guarantee rests on."""
-    found = {"python": platform.python_version()}
+    import nacre
+
+    found = {"python": platform.python_version(), "nacre": nacre.__version__}
     for package in PACKAGES:
         try:
             found[package] = metadata.version(package)

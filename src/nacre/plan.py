@@ -121,7 +121,7 @@ def plan(
     mu = remaining_mu(prior, epsilon, delta, adjacency)
     releases = planned_releases(chosen.questions(schema, adjacency), schema, mu, adjacency, rows)
     if rows is not None:
-        warn_about_rows(releases, delta, rows, "as you say", stacklevel=3)
+        warn_about_rows(releases, delta, rows, "as given", stacklevel=3)
     return Plan(
         method=chosen.title,
         reason=reason,
@@ -178,9 +178,14 @@ def warn_about_rows(
             f"{0.1 / rows:.0e}.",
             stacklevel=stacklevel,
         )
-    errors = [planned.error for planned in releases if planned.error is not None]
-    if errors and min(errors) > FEW:
-        off = min(1.0, min(errors))
+    # Where a release counts rows, its count tells; a mean feature among thousands would not.
+    errors = [
+        planned.error if planned.count_error is None else planned.count_error / rows
+        for planned in releases
+    ]
+    known = [error for error in errors if error is not None]
+    if known and min(known) > FEW:
+        off = min(1.0, min(known))
         warnings.warn(
             f"{rows:,} rows ({source}) are few for this budget: even a share of all rows will be "
             f"off by about {off:.0%}, so the synthetic rows will be mostly noise. Gather more "

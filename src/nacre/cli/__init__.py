@@ -5,12 +5,14 @@ Nothing heavy is imported here, so that --help is instant.
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import Annotated, Any
 
 import typer
 
 from nacre.cli import budgets, evaluating, fitting, methods, models, publishing, schemas, showcase
-from nacre.cli.console import for_people
+from nacre.cli.console import INTERRUPTED, for_people
 from nacre.cli.help import Command, Group
 
 
@@ -65,4 +67,12 @@ app.command("methods", cls=Command)(methods.methods)
 
 def main() -> None:
     """The entry point of the command `nacre`."""
-    app()
+    try:
+        app()
+    except SystemExit as stopped:
+        if stopped.code == INTERRUPTED:
+            # JAX may still be computing, and taking it down while it does can crash.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(INTERRUPTED)
+        raise
