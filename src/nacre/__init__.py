@@ -10,6 +10,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from nacre.version import __version__
+
 if TYPE_CHECKING:
     from nacre import datasets as datasets
     from nacre.archive import ArchiveError as ArchiveError
@@ -42,8 +44,6 @@ if TYPE_CHECKING:
     from nacre.vault import Ledger as Ledger
     from nacre.vault import LedgerError as LedgerError
     from nacre.vault import SourceError as SourceError
-
-__version__ = "0.1.0"  # pyproject.toml reads it here
 
 # Where each public name lives.  A room itself (`nacre.datasets`) is named by an empty attribute.
 _PLACES = {

@@ -19,6 +19,7 @@ from nacre.rejection import Keep, Rejection
 from nacre.schema import Encoded, Schema, as_types
 from nacre.vault.accountant import Release
 from nacre.vault.guarantee import Guarantee
+from nacre.version import __version__
 
 PACKAGES = ("jax", "numpy", "opendp", "dp-accounting")
 
@@ -181,9 +182,7 @@ def load(path: str | Path) -> Model:
 
 def versions() -> dict[str, str]:
     """The versions of what the guarantee rests on."""
-    import nacre
-
-    found = {"python": platform.python_version(), "nacre": nacre.__version__}
+    found = {"python": platform.python_version(), "nacre": __version__}
     for package in PACKAGES:
         try:
             found[package] = metadata.version(package)

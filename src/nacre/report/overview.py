@@ -104,8 +104,9 @@ def _in_words(found: Mapping[str, Any]) -> Markup:
     return join(
         f"Differential privacy. {change} changes the chance of any outcome at most by the factor e",
         tag("sup", "ε"),
-        f"\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{factor:,.3g}, except with probability about δ. The guarantee covers the synthetic "
-        f"table and all that is computed from it alone; it does not cover this page.",
+        f"\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{factor:,.3g}, except with probability about δ. "
+        "The guarantee covers the synthetic table and all that is computed from it alone; it does "
+        "not cover this page.",
     )
 
 

@@ -3,12 +3,12 @@
 import datetime
 from importlib import resources
 
-import nacre
 from nacre.evaluate.evaluation import CONFIDENTIAL, Evaluation
 from nacre.report import chapters
 from nacre.report.figures.canvas import drawing
 from nacre.report.markup import Markup, join, tag
 from nacre.report.overview import overall, scorecard
+from nacre.version import __version__
 
 _CLOSING = (
     "This page was computed from private rows and must not be published. The synthetic table may "
@@ -85,7 +85,7 @@ def _footer(evaluation: Evaluation) -> Markup:
         tag("p", _CLOSING),
         tag(
             "p",
-            f"nacre {nacre.__version__}; schema {evaluation.schema.digest[:12]}; computed in "
+            f"nacre {__version__}; schema {evaluation.schema.digest[:12]}; computed in "
             f"{evaluation.seconds:.0f} s.",
         ),
     )

@@ -86,7 +86,7 @@ def _attacks(evaluation: Evaluation) -> Markup:
         shown = evaluation.score("membership-epsilon", table)
         if area is None and shown is None:
             continue
-        words = [tag("b", f"{table}: ")] if len(evaluation.tables) > 1 else []
+        words: list[Any] = [tag("b", f"{table}: ")] if len(evaluation.tables) > 1 else []
         if area is not None:
             words.append(
                 f"an attacker who holds the synthetic table tells training rows from other real "

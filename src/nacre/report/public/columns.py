@@ -1,5 +1,6 @@
 """The chapters about columns: figures within bands, then facts and statistics as a table."""
 
+import json
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,17 @@ def facts(report: PublicReport) -> Markup:
             f"{_bought(report.schema)}, and statistics of the synthetic table itself."
         ),
         data_table(head, rows),
+        _rules(report.schema),
     )
+
+
+def _rules(schema: Schema) -> Markup:
+    """What the schema says of several columns together."""
+    stated = schema.to_dict().get("constraints", ())
+    if not stated:
+        return Markup("")
+    written = [rule if isinstance(rule, str) else json.dumps(rule) for rule in stated]
+    return tag("p", f"Every sampled row satisfies: {'; '.join(written)}.", class_="muted")
 
 
 def _bought(schema: Schema) -> str:
