@@ -36,6 +36,7 @@ class References:
     def __init__(self) -> None:
         self._found: dict[tuple[str, int], dict[str, float]] = {}
         self._fresh: dict[int, _Fresh] = {}
+        self._held_out: dict[int, Comparison] = {}
         self._trained: dict[str, dict[str, float]] = {}
 
     def of(self, metric: Metric, comparison: Comparison) -> Mapping[str, float]:
@@ -48,9 +49,22 @@ class References:
             return self._trained.get(metric.name, {})
         key = (metric.name, len(comparison.synthetic))
         if key not in self._found:
-            compute = self._expected if metric.reference == "fresh" else _held_out
+            compute = self._expected if metric.reference == "fresh" else self._of_held_out
             self._found[key] = compute(metric, comparison)
         return self._found[key]
+
+    def _of_held_out(self, metric: Metric, comparison: Comparison) -> dict[str, float]:
+        """Held-out rows, no more than the synthetic table has, against the rows of the fit."""
+        size = len(comparison.synthetic)
+        if size not in self._held_out:
+            self._held_out[size] = dataclasses.replace(
+                comparison,
+                name="held-out",
+                real=comparison.train,
+                synthetic=comparison.test.sample(size, comparison.rng(13)),
+                real_trained=None,
+            )
+        return _values(metric.compute(self._held_out[size]))
 
     def _expected(self, metric: Metric, comparison: Comparison) -> dict[str, float]:
         """What as many fresh real rows as the synthetic table has would score, on average.
@@ -75,15 +89,6 @@ class References:
         )
         factor = (here / there) ** power
         return {part: best + (value - best) * factor for part, value in found.items()}
-
-
-def _held_out(metric: Metric, comparison: Comparison) -> dict[str, float]:
-    """Held-out rows, no more than the synthetic table has, against the rows of the fit."""
-    rows = comparison.test.sample(len(comparison.synthetic), comparison.rng(13))
-    other = dataclasses.replace(
-        comparison, name="held-out", real=comparison.train, synthetic=rows, real_trained=None
-    )
-    return _values(metric.compute(other))
 
 
 def _samples(comparison: Comparison) -> _Fresh:

@@ -115,10 +115,8 @@ def test_mnist():
     if not place.is_file():
         pytest.skip("needs mnist/mnist.npz in $NACRE_DATA")
     with np.load(place) as data:
-        images, labels = data["x_train"][:2500], data["y_train"][:2500].astype(int)
-    real, synthetic, test = (
-        (images[s], labels[s]) for s in np.split(np.arange(2500), [1000, 2000])
-    )
+        images, labels = data["x_train"][:1600], data["y_train"][:1600].astype(int)
+    real, synthetic, test = ((images[s], labels[s]) for s in np.split(np.arange(1600), [800, 1200]))
     noisy = np.random.default_rng(0).normal(0, 40, synthetic[0].shape) + synthetic[0]
     found = nacre.evaluate_images(
         real,

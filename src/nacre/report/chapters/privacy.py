@@ -89,7 +89,7 @@ def _attacks(evaluation: Evaluation) -> Markup:
         words: list[Any] = [tag("b", f"{table}: ")] if len(evaluation.tables) > 1 else []
         if area is not None:
             words.append(
-                f"an attacker who holds the synthetic table tells training rows from other real "
+                f"An attacker who holds the synthetic table tells training rows from other real "
                 f"rows with AUC {number(area.value)} ± {area.error or 0:.1g} (0.5 is guessing). "
             )
         if shown is not None:
