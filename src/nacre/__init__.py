@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from nacre.fit import fit as fit
     from nacre.methods import MERF as MERF
     from nacre.methods import PEARL as PEARL
+    from nacre.methods import Marginals as Marginals
     from nacre.methods import Mosaic as Mosaic
     from nacre.model import Model as Model
     from nacre.model import load as load
@@ -59,6 +60,7 @@ _PLACES = {
     "Ledger": "nacre.vault:Ledger",
     "LedgerError": "nacre.vault:LedgerError",
     "MERF": "nacre.methods:MERF",
+    "Marginals": "nacre.methods:Marginals",
     "Model": "nacre.model:Model",
     "Ordinal": "nacre.schema:Ordinal",
     "Mosaic": "nacre.methods:Mosaic",

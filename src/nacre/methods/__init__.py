@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from nacre.methods.marginals import Marginals
 from nacre.methods.merf import MERF
 from nacre.methods.method import Method, Question
 from nacre.methods.mosaic import Mosaic
@@ -13,12 +14,18 @@ from nacre.methods.pearl import PEARL
 from nacre.methods.settings import meanings, parse
 from nacre.schema import Schema
 
-METHODS: dict[str, type[Any]] = {"mosaic": Mosaic, "pearl": PEARL, "merf": MERF}
+METHODS: dict[str, type[Any]] = {
+    "mosaic": Mosaic,
+    "pearl": PEARL,
+    "merf": MERF,
+    "marginals": Marginals,
+}
 
 __all__ = [
     "MERF",
     "METHODS",
     "PEARL",
+    "Marginals",
     "Method",
     "Mosaic",
     "Question",

@@ -1,0 +1,203 @@
+"""From noisy counts to a graphical generator: bins, what to measure next, and the last fit."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.nets.graphical import GraphicalGenerator
+from nacre.nets.graphical_fit import Graphical, Measured
+from nacre.nets.graphical_tree import Network, Tree
+from nacre.nets.mosaic_bins import bin_sums, within
+from nacre.nets.mosaic_learn import Singles
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+Pair = tuple[int, int]
+
+LAST = 4  # times as many steps in the last fit
+
+
+@dataclasses.dataclass
+class Learner:
+    """What has been released so far and the model of it; pairs are places among `joined`."""
+
+    singles: Singles
+    label: int
+    joined: tuple[int, ...]
+    groups: list[Index]
+    slots: int
+    noise: float
+    megabytes: float
+    steps: int
+    graphical: Graphical
+    measured: list[Measured]
+    model: Any = None
+
+    @staticmethod
+    def of(
+        singles: Singles,
+        *,
+        label: int,
+        always: int,
+        joined: int,
+        slots: int,
+        bins: int,
+        noise: float,
+        megabytes: float,
+        steps: int,
+    ) -> Learner:
+        """Bins from the first release; `noise` is that of the pair counts to come."""
+        chosen = _strongest(singles, joined, always)
+        error = noise / singles.total
+        groups = [
+            singles.group(
+                column,
+                most=bins,
+                floor=min(max(0.01, 3 * error), 0.5),
+                rare=min(max(0.005, 2 * error), 0.5),
+                slots=slots,
+            )
+            for column in chosen
+        ]
+        widths = [int(group.max()) + 1 for group in groups]
+        measured = [
+            Measured(
+                (place,),
+                bin_sums(group, singles.noisy[column]),
+                singles.noise * np.sqrt(np.bincount(group))[None],
+            )
+            for place, (column, group) in enumerate(zip(chosen, groups, strict=True))
+        ]
+        graphical = Graphical(widths, len(singles.sizes))
+        limits = (slots, noise, megabytes, steps)
+        return Learner(singles, label, chosen, groups, *limits, graphical, measured)
+
+    @property
+    def cell_bins(self) -> list[Index]:
+        """The bin of each cell, by column of the table; one bin for columns not joined."""
+        found = [np.zeros(column.size, np.int64) for column in self.singles.columns]
+        for column, group in zip(self.joined, self.groups, strict=True):
+            found[column] = group
+        return found
+
+    @property
+    def widths(self) -> list[int]:
+        """How many bins each joined column has."""
+        return [int(group.max()) + 1 for group in self.groups]
+
+    @property
+    def cliques(self) -> list[Pair]:
+        """The pairs measured so far."""
+        return sorted({m.columns for m in self.measured if len(m.columns) == 2})  # type: ignore[misc]
+
+    def fit(self, *, last: bool) -> None:
+        """Fit the model to all that was measured, from where the one before ended."""
+        steps = self.steps * (LAST if last else 1)
+        self.model = self.graphical.estimate(
+            self.measured, self.singles.total, steps=steps, start=self.model
+        )
+
+    def network(self) -> Network:
+        """The model as a network; before the first fit, columns that are independent by class."""
+        if self.model is not None:
+            return self.graphical.network(self.model)
+        sizes = self.singles.sizes
+        tables = [
+            bin_sums(group, self.singles.cleaned[column]) / sizes[:, None]
+            for column, group in zip(self.joined, self.groups, strict=True)
+        ]
+        cliques = tuple((place,) for place in range(len(tables)))
+        parents = (-1,) + (0,) * (len(tables) - 1)
+        return Network(Tree(cliques, parents), sizes / sizes.sum(), tuple(tables))
+
+    def targets(self, pairs: Sequence[Pair]) -> Array:
+        """The counts that the model expects, in the layout of the choices: (C, all slots)."""
+        expected = self.network().pairs()
+        found = np.zeros((len(self.singles.sizes), len(pairs), self.slots, self.slots))
+        for place, (i, j) in enumerate(pairs):
+            table = expected[i, j] * self.singles.total
+            # The features' places: bin of i times the slots of j, plus bin of j.
+            found[:, place, : table.shape[1], : table.shape[2]] = table
+        return found.reshape(len(found), -1)
+
+    def penalties(self, pairs: Sequence[Pair]) -> list[float]:
+        """The error that counting a pair would bring by its noise alone (AIM, section 4.2)."""
+        widths, classes = self.widths, len(self.singles.sizes)
+        one = math.sqrt(2 / math.pi) * self.noise * classes
+        return [one * widths[i] * widths[j] for i, j in pairs]
+
+    def affordable(self, pairs: Sequence[Pair], picked: Sequence[int], part: float) -> list[int]:
+        """Pairs that keep the model within `part` of its size; the smallest if none does."""
+        known = [*self.cliques, *(pairs[place] for place in picked)]
+        left = [place for place in range(len(pairs)) if place not in picked]
+        sizes = {
+            place: 0.0
+            if pairs[place] in known
+            else self.graphical.megabytes([*known, pairs[place]])
+            for place in left
+        }
+        found = [place for place in left if sizes[place] <= self.megabytes * part]
+        if found or picked:
+            return found
+        return [min(sizes, key=lambda place: sizes[place])]
+
+    @staticmethod
+    def branches(pairs: Sequence[Pair], picked: Sequence[int]) -> list[int]:
+        """Pairs that join two parts of a forest (Kruskal)."""
+        parts = {column: {column} for pair in pairs for column in pair}
+        for place in picked:
+            one, other = (parts[column] for column in pairs[place])
+            one |= other
+            for column in one:
+                parts[column] = one
+        return [place for place, (i, j) in enumerate(pairs) if parts[i] is not parts[j]]
+
+    def add(self, pairs: Sequence[Pair], values: Array, noise: float) -> None:
+        """Counts of the pairs as released: (C, len(pairs) * slots^2), slots without bins too."""
+        widths = self.widths
+        shaped = values.reshape(len(values), len(pairs), self.slots, self.slots)
+        for place, (i, j) in enumerate(pairs):
+            counts = shaped[:, place, : widths[i], : widths[j]]
+            self.measured.append(Measured((i, j), counts, np.array(noise)))
+
+    def generator(self, most: int) -> GraphicalGenerator:
+        """The model with cells inside its bins, and the columns that are not joined."""
+        columns, classes = self.singles.columns, len(self.singles.sizes)
+        network, groups = self.network(), self.cell_bins
+        cliques = [tuple(self.joined[c] for c in clique) for clique in network.tree.cliques]
+        tables, parents = list(network.tables), list(network.tree.parents)
+        for column in range(len(columns)):
+            if column not in self.joined:  # it has one bin, and follows from the class
+                cliques.append((column,))
+                parents.append(0)
+                tables.append(np.ones((classes, 1)))
+        inside = [within(g, t) for g, t in zip(groups, self.singles.cleaned, strict=True)]
+        return GraphicalGenerator(
+            network=Network(Tree(tuple(cliques), tuple(parents)), network.weights, tuple(tables)),
+            bins=np.concatenate(groups).astype(np.int64),
+            inside=np.concatenate(inside, axis=1).astype(np.float32),
+            counts=np.concatenate(self.singles.noisy, axis=1).astype(np.float32),
+            noise=self.singles.noise,
+            sizes=tuple(column.size for column in columns),
+            most=most,
+            label=self.label,
+        )
+
+
+def _strongest(singles: Singles, count: int, always: int) -> tuple[int, ...]:
+    """The columns to join: `always`, then those that say most about the class, or vary most."""
+
+    def worth(column: int) -> float:
+        if len(singles.sizes) > 1:
+            return singles.association(column)
+        share = singles.cleaned[column].sum(0) / singles.total
+        return float(-(share[share > 0] * np.log(share[share > 0])).sum())
+
+    order = sorted(range(len(singles.columns)), key=lambda c: (c != always, -worth(c)))
+    return tuple(sorted(order[:count]))
