@@ -40,8 +40,9 @@ def compute(comparison: Comparison) -> Iterator[Value]:
         for i in rng.choice(len(names), 3, replace=False):
             admitted = random_range(columns[i][0].size, ordered[i], rng)
             for hit, column in zip(hits, columns[i], strict=True):
-                hit &= admitted[column.codes]
-        errors[query] = abs(hits[0].mean() - hits[1].mean())
+                hit &= admitted.take(column.codes)
+        counts = [np.count_nonzero(hit) / len(hit) for hit in hits]
+        errors[query] = abs(counts[0] - counts[1])
     yield Value("", float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(QUERIES)))
 
 
