@@ -327,6 +327,16 @@ def test_a_wrong_table_is_found_out(model):
     assert page.findings[0].level == "avoid" and "degree" in page.findings[0].text
 
 
+def test_the_summary_of_a_wide_table_stays_short():
+    schema = Schema({f"c{i}": Boolean() for i in range(30)})
+    rng = np.random.default_rng(5)
+    table = pa.table({name: rng.random(300) < 0.5 for name in schema.names})
+    fitted = nacre.fit(table, schema, method=SMALL, epsilon=100, delta=1e-6)
+    said = publish(fitted, rows=200).summary()
+    assert "and 10 columns that are more certain" in said
+    assert len(said.splitlines()) < 40
+
+
 def test_json_says_all(model):
     page = publish(model, rows=500, data=people(), epsilon=5, delta=1e-6)
     said = json.loads(page.to_json())

@@ -52,11 +52,13 @@ def _columns(known: Sequence[Band]) -> Iterator[Finding]:
     fine = [b for b in rest if _most(b) <= AVOID_TV]
     if fine:
         which = "Every column is" if len(fine) == len(known) else f"{len(fine)} columns are"
+        least = f" ({fine[0].column} is the least certain), with 95% confidence for each."
+        if len(fine) == 1:
+            which, least = f"The column {fine[0].column} is", ", with 95% confidence."
         yield Finding(
             "good",
             "Columns",
-            f"{which} right to within {percent(_most(fine[0]))} of the rows "
-            f"({fine[0].column} is the least certain), with 95% confidence for each.",
+            f"{which} right to within {percent(_most(fine[0]))} of the rows{least}",
         )
 
 

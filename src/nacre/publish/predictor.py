@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,7 @@ from nacre.vault.rows import Row, grid
 CELLS = 24  # of a number
 STEPS = 20  # in which the score of a label with two values is counted
 ROWS = 30_000
+WORK = 4_000_000  # rows times columns times classes; wide tables are learned from fewer rows
 HELD = 0.2  # of the synthetic rows, to test on
 ONE = 1 << 12  # what a coefficient of one is in whole numbers
 BLOCK = 4096
@@ -82,10 +84,11 @@ def train(rows: Rows) -> Predictor | None:
     label = label_place(schema)
     if label < 0:
         return None
-    rows = rows.sample(ROWS, np.random.default_rng(0))
-    truth = rows.codes[label].astype(np.int64)
     classes = int(layout.sizes[label])
     columns = table_columns(layout, label, CELLS)
+    most = max(WORK // (len(columns) * classes), ROWS // 10)
+    rows = rows.sample(min(ROWS, most), np.random.default_rng(0))
+    truth = rows.codes[label].astype(np.int64)
     kept = int(len(rows) * (1 - HELD))
     if classes < 2 or len(np.unique(truth[:kept])) < 2 or kept == len(rows):
         return None
@@ -123,7 +126,10 @@ def _fit(
     ones = np.ones(cells.size, np.float32)
     ends = np.arange(0, cells.size + 1, cells.shape[1])
     hot = sparse.csr_matrix((ones, cells.reshape(-1), ends), shape=(len(cells), width))
-    fitted = linear.LogisticRegression(C=1.0, max_iter=300).fit(hot, truth)
+    with warnings.catch_warnings():
+        # One that was stopped early is a classifier too, and is measured as what it is.
+        warnings.simplefilter("ignore", require("sklearn.exceptions").ConvergenceWarning)
+        fitted = linear.LogisticRegression(C=1.0, max_iter=200).fit(hot, truth)
     if classes == 2:
         return fitted.coef_.T.astype(np.float64), fitted.intercept_.astype(np.float64)
     table, start = np.zeros((width, classes)), np.full(classes, -1e6)

@@ -20,6 +20,7 @@ from nacre.publish.scores import PaidScore
 from nacre.schema import Schema
 from nacre.vault.guarantee import Guarantee
 
+LISTED = 20  # columns in the summary
 SAFE = "Safe to publish"
 RESTS = (
     "it rests on the model and a synthetic table. Nothing in it was computed from private rows "
@@ -87,9 +88,11 @@ class PublicReport:
         if known:
             width = max(len(band.column) for band in known)
             lines += ["", "  How much of each column may be in the wrong bin (95% confidence)"]
-            for band in sorted(known, key=lambda b: -(b.at_most or 0)):
+            for band in sorted(known, key=lambda b: -(b.at_most or 0))[:LISTED]:
                 reach = f"{percent(band.at_least or 0):>6} to {percent(band.at_most or 0):>6}"
                 lines += [f"    {band.column:{width}}  {reach}"]
+            if len(known) > LISTED:
+                lines += [f"    and {len(known) - LISTED} columns that are more certain"]
         for score in self.scores:
             value = "unknown" if score.value is None else f"{score.value:.3f} ± {score.error:.1g}"
             lines += [
