@@ -81,10 +81,10 @@ def epsilon_shown(attacks: Sequence[Attack], *, confidence: float = CONFIDENCE) 
             shown = _bound(members, strangers, threshold, confidence)
             if shown > best[0]:
                 best = shown, attack, threshold
-    _, attack, threshold = best
-    if attack is None:
+    _, chosen, threshold = best
+    if chosen is None:
         return 0.0
-    return _bound(attack.members[1::2], attack.strangers[1::2], threshold, confidence)
+    return _bound(chosen.members[1::2], chosen.strangers[1::2], threshold, confidence)
 
 
 def _bound(

@@ -87,22 +87,18 @@ class Judge:
 
 def _learn_features(real: Images, steps: int, seed: int) -> Callable[[Images], np.ndarray]:
     # JAX is loaded only here: evaluating tables does without it.
-    import jax
-
     from nacre.evaluate.images.networks import LeNet
     from nacre.evaluate.images.training import features, train
 
-    network = LeNet(real.pixels.shape[1:], real.classes, key=jax.random.key(seed))
+    network = LeNet(real.pixels.shape[1:], real.classes, rng=np.random.default_rng(seed))
     trained = train(network, real, steps=steps, seed=seed)
     return lambda images: features(trained, images)
 
 
 def _cnn_accuracy(images: Images, test: Images, classes: int, steps: int, seed: int) -> float:
-    import jax
-
     from nacre.evaluate.images.networks import Classifier
     from nacre.evaluate.images.training import logits, train
 
-    network = Classifier(images.pixels.shape[1:], classes, key=jax.random.key(seed + 1))
+    network = Classifier(images.pixels.shape[1:], classes, rng=np.random.default_rng(seed + 1))
     trained = train(network, images, steps=steps, seed=seed + 1)
     return float(np.mean(logits(trained, test).argmax(axis=1) == test.labels))

@@ -27,8 +27,11 @@ def subset_kid(
     subsets: int = SUBSETS,
     size: int = SIZE,
 ) -> tuple[float, float]:
-    """The mean over random subsets of both sets, and its standard error."""
-    size = min(size, len(x), len(y))
+    """The mean over random subsets of both sets, and its standard error.
+
+    Subsets are at most half of a set, so that they differ and the error means something.
+    """
+    size = max(min(size, len(x) // 2, len(y) // 2), 2)
     values = [
         kid(*(z[rng.choice(len(z), size, replace=False)] for z in (x, y))) for _ in range(subsets)
     ]

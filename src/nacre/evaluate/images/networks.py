@@ -5,8 +5,15 @@ import math
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 FEATURES = 84
+
+
+def _uniform(shape: tuple[int, ...], inputs: int, rng: np.random.Generator) -> jax.Array:
+    """First weights of a layer: drawn by NumPy, as JAX would compile a program for each shape."""
+    bound = 1 / math.sqrt(inputs)
+    return jnp.asarray(rng.uniform(-bound, bound, shape), jnp.float32)
 
 
 class Convolution(eqx.Module):
@@ -25,13 +32,11 @@ class Convolution(eqx.Module):
         kernel: int,
         stride: int = 1,
         padding: int = 0,
-        key: jax.Array,
+        rng: np.random.Generator,
     ):
-        keys = jax.random.split(key)
-        bound = 1 / math.sqrt(kernel * kernel * channels)
-        shape = (kernel, kernel, channels, out)
-        self.weight = jax.random.uniform(keys[0], shape, minval=-bound, maxval=bound)
-        self.bias = jax.random.uniform(keys[1], (out,), minval=-bound, maxval=bound)
+        inputs = kernel * kernel * channels
+        self.weight = _uniform((kernel, kernel, channels, out), inputs, rng)
+        self.bias = _uniform((out,), inputs, rng)
         self.stride, self.padding = stride, padding
 
     def size(self, length: int) -> int:
@@ -52,14 +57,16 @@ class Convolution(eqx.Module):
 class Dense(eqx.Module):
     """A linear layer on a batch."""
 
-    linear: eqx.nn.Linear
+    weight: jax.Array
+    bias: jax.Array
 
-    def __init__(self, width: int, out: int, *, key: jax.Array):
-        self.linear = eqx.nn.Linear(width, out, key=key)
+    def __init__(self, width: int, out: int, *, rng: np.random.Generator):
+        self.weight = _uniform((width, out), width, rng)
+        self.bias = _uniform((out,), width, rng)
 
     def __call__(self, x: jax.Array) -> jax.Array:
         """[batch, width] to [batch, out]."""
-        return x @ self.linear.weight.T + self.linear.bias
+        return x @ self.weight + self.bias
 
 
 def _halve(x: jax.Array) -> jax.Array:
@@ -75,16 +82,15 @@ class LeNet(eqx.Module):
     convolutions: tuple[Convolution, Convolution]
     dense: tuple[Dense, Dense, Dense]
 
-    def __init__(self, shape: tuple[int, int, int], classes: int, *, key: jax.Array):
-        keys = jax.random.split(key, 5)
-        first = Convolution(shape[2], 6, kernel=5, padding=2, key=keys[0])
-        second = Convolution(6, 16, kernel=5, padding=2, key=keys[1])
+    def __init__(self, shape: tuple[int, int, int], classes: int, *, rng: np.random.Generator):
+        first = Convolution(shape[2], 6, kernel=5, padding=2, rng=rng)
+        second = Convolution(6, 16, kernel=5, padding=2, rng=rng)
         self.convolutions = first, second
         flat = math.prod(length // 2 // 2 for length in shape[:2]) * 16
         self.dense = (
-            Dense(flat, 120, key=keys[2]),
-            Dense(120, FEATURES, key=keys[3]),
-            Dense(FEATURES, classes, key=keys[4]),
+            Dense(flat, 120, rng=rng),
+            Dense(120, FEATURES, rng=rng),
+            Dense(FEATURES, classes, rng=rng),
         )
 
     def features(self, x: jax.Array) -> jax.Array:
@@ -116,15 +122,14 @@ class Classifier(eqx.Module):
         shape: tuple[int, int, int],
         classes: int,
         *,
-        key: jax.Array,
+        rng: np.random.Generator,
         dropout: float = 0.5,
     ):
-        keys = jax.random.split(key, 3)
-        first = Convolution(shape[2], 32, kernel=3, stride=2, padding=1, key=keys[0])
-        second = Convolution(32, 64, kernel=3, stride=2, padding=1, key=keys[1])
+        first = Convolution(shape[2], 32, kernel=3, stride=2, padding=1, rng=rng)
+        second = Convolution(32, 64, kernel=3, stride=2, padding=1, rng=rng)
         self.convolutions = first, second
         flat = math.prod(second.size(first.size(length)) for length in shape[:2]) * 64
-        self.dense = Dense(flat, classes, key=keys[2])
+        self.dense = Dense(flat, classes, rng=rng)
         self.dropout = dropout
 
     def __call__(self, x: jax.Array, key: jax.Array | None = None) -> jax.Array:

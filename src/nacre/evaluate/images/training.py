@@ -36,18 +36,21 @@ def train(network: Trained, images: Images, *, steps: int, seed: int) -> Trained
     if images.labels is None:
         raise ValueError("These images have no labels to learn from.")
     rng, key = np.random.default_rng(seed), jax.random.key(seed)
-    state = _ADAM.init(eqx.filter(network, eqx.is_inexact_array))
+    state = _start(network)
     for step in range(steps):
         chosen = rng.integers(0, len(images), BATCH)
-        batch = images.pixels[chosen], images.labels[chosen].astype(np.int32)
-        network, state = _step(network, state, *batch, jax.random.fold_in(key, step))
+        pixels, labels = images.pixels[chosen], images.labels[chosen]
+        network, state = _step(network, state, pixels, labels, jax.random.fold_in(key, step))
     return network
 
 
 @eqx.filter_jit
-def _step(
-    network: Any, state: Any, pixels: jax.Array, labels: jax.Array, key: jax.Array
-) -> tuple[Any, Any]:
+def _start(network: Any) -> Any:
+    return _ADAM.init(eqx.filter(network, eqx.is_inexact_array))
+
+
+@eqx.filter_jit
+def _step(network: Any, state: Any, pixels: Any, labels: Any, key: jax.Array) -> tuple[Any, Any]:
     def loss(network: Any) -> jax.Array:
         logits = network(_unit(pixels), key)
         return optax.softmax_cross_entropy_with_integer_labels(logits, labels).mean()
