@@ -1,6 +1,7 @@
 """evaluate(): the whole road, from tables to scores and words."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -11,6 +12,7 @@ import nacre.evaluate as room
 from nacre.evaluate import METRICS, Evaluation, evaluate
 from nacre.evaluate.findings import Finding, find
 from nacre.evaluate.metrics import choose
+from nacre.evaluate.words import percent
 from nacre.vault import Adjacency, Guarantee
 
 CHEAP = ["tv1", "tv2", "association", "small-groups", "copies", "coverage"]
@@ -172,6 +174,31 @@ def test_wrong_requests(change, message, real, good, schema):
 def test_too_few_rows(real, good, schema):
     with pytest.raises(ValueError, match="has 3 rows.*At least 10"):
         evaluate(real, good.head(3), schema, metrics=CHEAP)
+
+
+def test_an_empty_table_says_that_it_has_no_rows(real, good, schema):
+    with pytest.raises(ValueError, match="The table 'synthetic' has no rows. Give one"):
+        evaluate(real, good.head(0), schema, metrics=CHEAP)
+
+
+def test_words_and_numbers_agree(two):
+    # Verdicts rest on the excess over chance, and that is the number in the sentence.
+    columns = next(f for f in two.findings["good"] if f.topic == "Columns")
+    worst = max(s.value - s.reference for s in two.parts("tv1", "good"))
+    assert percent(max(worst, 0.0)) in columns.text
+    pairs = next(f for f in two.findings["broken"] if f.topic == "Pairs")
+    excess = {s.part: s.value - s.reference for s in two.parts("association", "broken")}
+    assert f"off by {max(excess.values()):.2f} beyond chance" in pairs.text
+    said = [float(n) for n in re.findall(r"off by ([\d.]+) beyond chance", pairs.text)]
+    assert pairs.level == "avoid" and min(said) >= 0.2
+
+
+def test_means_of_models_say_so(two):
+    assert "AUC, mean of 2 " in two.summary()
+    meaning = next(m.meaning for m in two.metrics if m.name == "auc")
+    assert "the mean of 2 models: logistic regression, decision tree" in meaning
+    model = next(f.text for f in two.findings["good"] if f.topic == "Models")
+    assert "for logistic regression, the best of 2 models" in model
 
 
 def test_wrong_path_says_which_table(real, schema, tmp_path):
