@@ -9,7 +9,7 @@ import pytest
 import nacre
 from nacre.methods import Marginals
 from nacre.nets.graphical_fit import Graphical, Measured
-from nacre.nets.graphical_learn import Learner
+from nacre.nets.graphical_learn import branches
 from nacre.schema import Boolean, Categorical, Schema
 from nacre.vault import Ledger
 
@@ -62,10 +62,10 @@ def test_mst_keeps_the_strongest_pairs(fitted):
 
 def test_a_tree_has_no_cycle_and_joins_everything():
     pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
-    assert Learner.branches(pairs, []) == list(range(6))
-    assert Learner.branches(pairs, [0]) == [1, 2, 3, 4, 5]
-    assert Learner.branches(pairs, [0, 3]) == [2, 4, 5]
-    assert Learner.branches(pairs, [0, 3, 5]) == []
+    assert branches(pairs, []) == list(range(6))
+    assert branches(pairs, [0]) == [1, 2, 3, 4, 5]
+    assert branches(pairs, [0, 3]) == [2, 4, 5]
+    assert branches(pairs, [0, 3, 5]) == []
 
 
 def test_exact_counts_are_met():

@@ -21,7 +21,6 @@ from nacre.vault.bound import Adjacency
 
 if TYPE_CHECKING:
     from nacre.nets.graphical import GraphicalGenerator
-    from nacre.nets.graphical_learn import Learner
     from nacre.vault import Vault
 
 CELLS = 20_000  # of one pair of columns, all classes together
@@ -78,7 +77,7 @@ class Marginals:
     choosing: float = 0.1
     cells: int = 512
     bins: int = 16
-    columns: int = 40
+    columns: int = 32
     rounds: int = 4
     each_column: float = 2.5
     megabytes: float = 2.0
@@ -167,6 +166,7 @@ class Marginals:
 
         from nacre.embed.blocks import block_features
         from nacre.embed.marginals import cell_places, single_features
+        from nacre.nets.graphical_choose import spanning_tree, worst_pairs
         from nacre.nets.graphical_learn import Learner
         from nacre.nets.mosaic_learn import Singles
 
@@ -205,7 +205,14 @@ class Marginals:
             name=choices.name,
         )
         for place, question in enumerate(rounds, 1):
-            picked = self._picked(design, learner, choose, place / len(rounds))
+            if self.algorithm == "mst":
+                chosen = spanning_tree(learner, design.pairs, choose)
+            else:
+                part = place / len(rounds)
+                chosen = worst_pairs(learner, design.pairs, choose, each=design.each, part=part)
+            # Where too few are allowed, those chosen are counted more than once.
+            full = sorted(itertools.islice(itertools.cycle(chosen), design.each))
+            picked = [design.pairs[number] for number in full]
             found = vault.sum(
                 features(picked), question.bound, share=question.share, name=question.name
             )
@@ -213,25 +220,6 @@ class Marginals:
             vault.report("fitting the model", place / (len(rounds) + 1))
             learner.fit(last=place == len(rounds))
         return learner.generator(design.most)
-
-    def _picked(
-        self, design: Design, learner: Learner, choose: Any, part: float
-    ) -> list[tuple[int, int]]:
-        """The pairs to count in this round, in increasing order."""
-        targets = learner.targets(design.pairs)
-        penalties = learner.penalties(design.pairs) if self.algorithm == "aim" else None
-        picked: list[int] = []
-        for _ in range(design.each):
-            if self.algorithm == "mst":
-                among = learner.branches(design.pairs, picked)
-            else:
-                among = learner.affordable(design.pairs, picked, part)
-            if not among:
-                break
-            picked.append(choose(targets, penalties=penalties, among=among))
-        # Where too few are allowed, those chosen are counted more than once.
-        full = itertools.islice(itertools.cycle(picked), design.each)
-        return [design.pairs[place] for place in sorted(full)]
 
 
 def _noise(vault: Vault, question: Question) -> float:

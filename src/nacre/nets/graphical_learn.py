@@ -132,31 +132,23 @@ class Learner:
         one = math.sqrt(2 / math.pi) * self.noise * classes
         return [one * widths[i] * widths[j] for i, j in pairs]
 
-    def affordable(self, pairs: Sequence[Pair], picked: Sequence[int], part: float) -> list[int]:
-        """Pairs that keep the model within `part` of its size; the smallest if none does."""
-        known = [*self.cliques, *(pairs[place] for place in picked)]
-        left = [place for place in range(len(pairs)) if place not in picked]
-        sizes = {
-            place: 0.0
-            if pairs[place] in known
-            else self.graphical.megabytes([*known, pairs[place]])
-            for place in left
-        }
-        found = [place for place in left if sizes[place] <= self.megabytes * part]
-        if found or picked:
-            return found
-        return [min(sizes, key=lambda place: sizes[place])]
+    def growth(self, pairs: Sequence[Pair]) -> list[float]:
+        """By how many megabytes each pair would make the model larger."""
+        known, widths = self.cliques, self.widths
+        before = self.graphical.megabytes(known)
+        apart = set(branches(pairs, [pairs.index(pair) for pair in known]))
+        one = len(self.singles.sizes) * 8 / 2**20
+        return [
+            # An edge between two parts makes no cycle: its own cells are all that is new.
+            one * widths[i] * widths[j]
+            if place in apart
+            else max(0.0, self.graphical.megabytes([*known, (i, j)]) - before)
+            for place, (i, j) in enumerate(pairs)
+        ]
 
-    @staticmethod
-    def branches(pairs: Sequence[Pair], picked: Sequence[int]) -> list[int]:
-        """Pairs that join two parts of a forest (Kruskal)."""
-        parts = {column: {column} for pair in pairs for column in pair}
-        for place in picked:
-            one, other = (parts[column] for column in pairs[place])
-            one |= other
-            for column in one:
-                parts[column] = one
-        return [place for place, (i, j) in enumerate(pairs) if parts[i] is not parts[j]]
+    def room(self, chosen: Sequence[Pair], part: float) -> float:
+        """Megabytes that are left of `part` of the limit with these pairs chosen."""
+        return self.megabytes * part - self.graphical.megabytes([*self.cliques, *chosen])
 
     def add(self, pairs: Sequence[Pair], values: Array, noise: float) -> None:
         """Counts of the pairs as released: (C, len(pairs) * slots^2), slots without bins too."""
@@ -188,6 +180,17 @@ class Learner:
             most=most,
             label=self.label,
         )
+
+
+def branches(pairs: Sequence[Pair], picked: Sequence[int]) -> list[int]:
+    """Places of pairs that join two parts of the forest that those picked make."""
+    parts = {column: {column} for pair in pairs for column in pair}
+    for place in picked:
+        one, other = (parts[column] for column in pairs[place])
+        one |= other
+        for column in one:
+            parts[column] = one
+    return [place for place, (i, j) in enumerate(pairs) if parts[i] is not parts[j]]
 
 
 def _strongest(singles: Singles, count: int, always: int) -> tuple[int, ...]:
