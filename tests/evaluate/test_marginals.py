@@ -100,6 +100,15 @@ def test_association_is_scipys_and_pandas(comparison, real):
     assert found == pytest.approx(expected, abs=1e-5)
 
 
+def test_correlation_is_pandas_with_and_without_missing_values(compare, real):
+    for frame in (real, real.dropna(subset=["wage"])):
+        pairs = compare(frame, frame).pairs
+        names = ["age", "wage", "size"]
+        places = [pairs.names.index(name) for name in names]
+        found = pairs.real[np.ix_(places, places)]
+        assert found == pytest.approx(frame[names].corr().to_numpy(), abs=1e-5)
+
+
 def test_broken_links_are_seen(comparison):
     found = values("association", comparison)
     assert found["age × wage"].value > 0.5
