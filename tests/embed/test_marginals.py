@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nacre.cells import fine_cells, table_columns
-from nacre.embed.marginals import cell_places, offsets, pair_features, pair_starts, single_features
+from nacre.embed.marginals import cell_places, offsets, single_features, table_features
 from nacre.schema import Code, Layout, Number
 from nacre.vault import Bound, Row, Segment
 from nacre.vault.rows import Block, grid
@@ -101,10 +101,10 @@ def sums(features, size, norm, rows):
     return exact([Block(grid(rows, LAYOUT), rows.valid)], 3)[0]
 
 
-def bins_and_slots():
+def bins_and_widths():
     rng = np.random.default_rng(1)
-    slots = [min(size, 4) for size in SIZES]
-    return [rng.integers(0, s, size) for s, size in zip(slots, SIZES, strict=True)], slots
+    widths = [min(size, 4) for size in SIZES]
+    return [rng.integers(0, w, size) for w, size in zip(widths, SIZES, strict=True)], widths
 
 
 def test_the_sums_are_the_class_wise_histograms():
@@ -118,22 +118,31 @@ def test_the_sums_are_the_class_wise_histograms():
         assert (found[:, start : start + size] == wanted).all()
 
 
-@pytest.mark.parametrize("chosen", [range(6), (1, 3, 5)], ids=["all", "some"])
-def test_the_sums_are_the_class_wise_pairs(chosen):
+ALL = [(0,), (3,), *itertools.combinations(range(6), 2)]
+SOME = [(4,), (1, 3), (1, 5), (3, 5)]
+
+
+@pytest.mark.parametrize("tables", [ALL, SOME], ids=["all", "some"])
+def test_the_sums_are_the_weighted_class_wise_tables(tables):
     rows = encoded(512)
     rows.ticks[:, 3] = rows.ticks[:, 3] >> 14 << 14
-    bins, slots = bins_and_slots()
-    slots = [slots[c] for c in chosen]
-    starts, pairs = pair_starts(slots), list(itertools.combinations(range(len(slots)), 2))
+    bins, widths = bins_and_widths()
+    weights = np.arange(3, 3 + len(tables))
     places = cell_places(LAYOUT, COLUMNS, MOST)
-    features = pair_features(places, np.concatenate(bins), chosen, slots)
-    found = sums(features, int(starts[-1]), math.sqrt(len(pairs)), rows)
+    features = table_features(places, np.concatenate(bins), widths, tables, weights, skipped=[1])
+    sizes = [math.prod(widths[c] for c in table) for table in tables]
+    norm = math.sqrt((weights**2).sum())
+    found = sums(features, sum(sizes), norm, rows)
     cells, label = numpy_cells(rows), rows.codes[:, LABEL]
-    for start, (i, j) in zip(starts, pairs, strict=False):
-        a, b = (bins[chosen[c]][cells[:, chosen[c]]] for c in (i, j))
-        size = slots[i] * slots[j]
-        wanted = np.bincount(label * size + a * slots[j] + b, minlength=3 * size)
-        assert (found[:, start : start + size] == wanted.reshape(3, size)).all()
+    for number, (start, size) in enumerate(zip(offsets(sizes), sizes, strict=False)):
+        cell = np.zeros(len(label), int)
+        for c in tables[number]:
+            cell = cell * widths[c] + bins[c][cells[:, c]]
+        wanted = weights[number] * np.bincount(label * size + cell, minlength=3 * size)
+        wanted = wanted.reshape(3, size)
+        if number == 0:
+            wanted[:, 1] = 0  # skipped
+        assert (found[:, start : start + size] == wanted).all()
 
 
 wild = st.integers(-(2**31), 2**31 - 1)
@@ -143,16 +152,16 @@ wild = st.integers(-(2**31), 2**31 - 1)
 @given(st.tuples(*[wild] * 4), st.tuples(*[wild] * 4))
 def test_the_bound_holds_and_is_reached_on_any_row(numbers, codes):
     row = Row(np.array(numbers, np.int32), np.array(codes, np.int32))
-    starts = pair_starts(bins_and_slots()[1])
-    for run, size, ones in ((SINGLE, sum(SIZES), 6), (PAIR, int(starts[-1]), 15)):
+    for run, size, square in ((SINGLE, sum(SIZES), 6), (TABLES, TABLES_SIZE, 15 * 7**2)):
         indices, values = map(np.asarray, run(row))
-        assert (values**2).sum() == ones
+        assert (values**2).sum() == square
         assert (np.diff(indices) > 0).all()
         assert indices[0] >= 0 and indices[-1] < size
 
 
 PLACES = cell_places(LAYOUT, COLUMNS, MOST)
 SINGLE = jax.jit(single_features(PLACES))
-PAIR = jax.jit(
-    pair_features(PLACES, np.concatenate(bins_and_slots()[0]), range(6), bins_and_slots()[1])
-)
+BINS, WIDTHS = bins_and_widths()
+PAIRS = list(itertools.combinations(range(6), 2))
+TABLES_SIZE = sum(WIDTHS[i] * WIDTHS[j] for i, j in PAIRS)
+TABLES = jax.jit(table_features(PLACES, np.concatenate(BINS), WIDTHS, PAIRS, [7] * 15))

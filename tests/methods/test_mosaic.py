@@ -9,6 +9,7 @@ import pytest
 
 from nacre.fit import fit
 from nacre.methods import Mosaic, choose
+from nacre.methods.mosaic import NORM
 from nacre.schema import Boolean, Categorical, Integer, Real, Schema
 from nacre.vault import Adjacency
 
@@ -32,23 +33,20 @@ def size(method, table):
 
 def test_a_narrow_table_is_counted_in_full():
     design = Mosaic().design(schema())
-    assert design.by_class and not design.chosen
-    assert design.slots == (24, 24, 24, 6, 6)
-    assert design.pair_cells == 3 * 24 * 24 + 6 * 24 * 6 + 36
+    assert design.by_class and design.joined == 5
+    assert design.size == 3 * 24 * 24 + 6 * 24 * 6 + 36 + 3 * 24 + 2 * 6
     first, second = Mosaic().questions(schema(), Adjacency.ADD_REMOVE)
     assert first.bound.segments[0].norm == pytest.approx(5**0.5)
-    assert second.bound.segments[0].norm == pytest.approx(10**0.5)
+    assert second.bound.segments[0].norm == NORM
     assert first.share + second.share == pytest.approx(1)
 
 
-def test_wide_tables_are_counted_coarser_then_over_all_classes_then_in_part():
+def test_wide_tables_have_fewer_cells_and_are_joined_in_part():
     some, many, most = (Mosaic().design(schema(n, 0, 2)) for n in (25, 50, 400))
-    assert (some.by_class, some.bins, some.chosen) == (True, 8, False)
-    assert (many.by_class, many.chosen) == (False, False)
-    assert (most.by_class, most.chosen) == (True, True)
-    assert len(most.slots) == Mosaic().columns
+    assert some.by_class and many.by_class and most.by_class
+    assert (some.joined, many.joined, most.joined) == (25, 50, Mosaic().columns)
     assert most.most < many.most < some.most < Mosaic().design(schema()).most
-    assert not Mosaic().design(schema(15, 0, 30)).by_class
+    assert not Mosaic().design(schema(40, 0, 30)).by_class
 
 
 @pytest.mark.parametrize("numbers, classes", [(13, 2), (50, 7), (200, 2), (617, 26), (1000, 0)])
@@ -129,7 +127,7 @@ def test_wide_tables_with_loose_columns_and_numeric_targets_work():
     frame["y"] = rng.choice(["v0", "v1"], 400)  # v2 never occurs
     frame["x0"] = np.where(frame["y"] == "v0", 100, 900)
     method = dataclasses.replace(QUICK, values=3000, columns=4, steps=25)
-    assert method.design(table).chosen
+    assert method.design(table).joined == 4
     model = fit(frame, table, method=method, epsilon=20, delta=1e-6, seed=0)
     drawn = model.sample(400, seed=1)
     high = drawn.groupby("y")["x0"].mean()
@@ -141,5 +139,6 @@ def test_wide_tables_with_loose_columns_and_numeric_targets_work():
 
 
 def test_hardly_any_rows_and_hardly_any_budget_still_give_a_table():
-    model = fit(spiky(20), SPIKY, method=QUICK, epsilon=0.01, delta=1e-6, seed=0)
+    with pytest.warns(UserWarning, match="few for this budget"):
+        model = fit(spiky(20), SPIKY, method=QUICK, epsilon=0.01, delta=1e-6, seed=0)
     assert SPIKY.check(pa.Table.from_pandas(model.sample(50, seed=1))).ok

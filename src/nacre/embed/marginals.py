@@ -7,7 +7,6 @@ marginals given the label cost no more than marginals.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -79,40 +78,38 @@ def single_features(places: Places) -> Callable[[Any], Any]:
     return features
 
 
-def pair_features(
-    places: Places, bins: NDArray[np.int64], chosen: Sequence[int], slots: Sequence[int]
+def table_features(
+    places: Places,
+    bins: NDArray[np.int64],
+    widths: Sequence[int],
+    tables: Sequence[tuple[int, ...]],
+    weights: Sequence[int] | NDArray[np.int64],
+    skipped: Sequence[int] = (),
 ) -> Callable[[Any], Any]:
-    """One-hot pairs of bins, for all pairs of the `chosen` columns, as (indices, ones).
+    """Weighted one-hot bins of one or two columns for each of `tables`, as (indices, weights).
 
-    `bins` gives the bin of every cell, below `slots` of its column; it may follow from earlier
-    releases, the slots must be public.
+    `bins` gives the bin of every cell, below its column's width.  The first tables may each have
+    a bin that is `skipped`: a row that lies in it contributes nothing there.
 
-    Sensitivity: a row has one pair of bins for each pair of columns, so with P pairs add-remove
-    sqrt(P), replace-one sqrt(2 P).
+    Sensitivity: a row lies in one cell of each table, so with weights w add-remove |w|,
+    replace-one sqrt(2) |w|.  The vault clips to the bound that is public, whatever the weights.
     """
     import jax.numpy as jnp
 
-    table, which = jnp.asarray(bins, jnp.int32), np.asarray(chosen, np.int32)
-    left, right = pair_index(len(which))
-    width = np.asarray(slots, np.int32)[right]
-    start = jnp.asarray(pair_starts(slots)[:-1], jnp.int32)
+    table, wide = jnp.asarray(bins, jnp.int32), np.asarray(widths, np.int64)
+    left = np.array([columns[0] for columns in tables], np.int32)
+    right = np.array([columns[-1] for columns in tables], np.int32)
+    alone = np.array([len(columns) == 1 for columns in tables])
+    sizes = wide[left] * np.where(alone, 1, wide[right])
+    start = jnp.asarray(offsets(list(sizes))[:-1], jnp.int32)
+    stride = np.where(alone, 0, wide[right]).astype(np.int32)
+    value = jnp.asarray(weights, jnp.int32)
+    absent = np.full(len(tables), -1, np.int32)
+    absent[: len(skipped)] = skipped
 
     def features(row: Any) -> Any:
-        bin_of = table[places(row)[which]]
-        indices = start + bin_of[left] * width + bin_of[right]
-        return indices, jnp.ones(indices.shape, jnp.int32)
+        bin_of = table[places(row)]
+        cell = bin_of[left] * stride + bin_of[right]
+        return start + cell, jnp.where(cell == absent, 0, value)
 
     return features
-
-
-def pair_index(columns: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Left and right column of every pair, in the order of `pair_features`."""
-    pairs = np.array(list(itertools.combinations(range(columns), 2)), np.int64).reshape(-1, 2)
-    return pairs[:, 0], pairs[:, 1]
-
-
-def pair_starts(slots: Sequence[int]) -> NDArray[np.int64]:
-    """Where each pair's table starts, and the end of the last."""
-    left, right = pair_index(len(slots))
-    wide = np.asarray(slots, np.int64)
-    return offsets(list(wide[left] * wide[right]))

@@ -1,16 +1,17 @@
 """Mosaic: match private two-way marginals, class by class, with a mixture of products.
 
 Two releases.  The first is a fine histogram of every column for each class; from it alone follow
-coarse bins (a spike is a bin by itself, the others hold equal mass).  The second counts all pairs
-of bins for each class.  A row touches one class only, so the label costs nothing.  The rest is
-post-processing: mixtures fitted as closely as the noise allows, and a label model taught by the
-same counts.
+coarse bins (a spike is a bin by itself, the others hold equal mass), and how many columns and bins
+the noise will let be seen.  The second counts pairs of bins for each class, within a public bound.
+A row touches one class only, so the label costs nothing.  The rest is post-processing: mixtures
+fitted as closely as the noise allows, and a label model taught by the same counts.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from nacre.cells import Column, table_columns
@@ -21,10 +22,12 @@ from nacre.vault.bound import Adjacency
 
 if TYPE_CHECKING:
     from nacre.nets.mosaic import MosaicGenerator
-    from nacre.nets.mosaic_learn import Pairs, Singles
+    from nacre.nets.mosaic_learn import Loose, Pairs, Singles
     from nacre.vault import Vault
 
 
+NORM = 4096  # of one row in the second release, in whole units
+WIDE_FIRST = 0.5  # share of the histograms in tables of more columns than can be joined
 WIDTH = 10_000  # cells of all columns together, about, in a table of many columns
 
 
@@ -33,28 +36,16 @@ class Design:
     """What will be counted: public, from the schema and the settings.
 
     most      cells of a number
+    joined    at most so many columns are counted in pairs
     by_class  whether pairs are counted for each class, or over all of them
-    bins      about how many a number gets
-    slots     how many bins of each joined column there is room for
-    chosen    whether the joined columns are chosen after the first release, or all columns
+    size      room for the second release's counts, in each class
     """
 
     columns: tuple[Column, ...]
     most: int
+    joined: int
     by_class: bool
-    bins: int
-    slots: tuple[int, ...]
-    chosen: bool
-
-    @property
-    def pairs(self) -> int:
-        """How many pairs of columns are counted."""
-        return len(self.slots) * (len(self.slots) - 1) // 2
-
-    @property
-    def pair_cells(self) -> int:
-        """How many pairs of slots there are."""
-        return (sum(self.slots) ** 2 - sum(s * s for s in self.slots)) // 2
+    size: int
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -64,10 +55,10 @@ class Mosaic:
     first          share of the budget for the histograms; the pairs get the rest
     cells          most values of a number that get a cell each; a number with more gets 256 cells
     bins           of a number where pairs are counted: about so many, half as many more at most
-    values         about the most numbers in one release; wide tables get fewer bins, then pairs
-                   over all classes, then pairs of some `columns` only
-    columns        how many pairs are counted of, where all would be too many: those that say most
-                   about the label; the others follow from the label
+    values         about the most numbers in one release; where that is too few for pairs by
+                   class, they are counted over all classes
+    columns        how many columns pairs are counted of, at most: those that say most about the
+                   label, fewer where noise would drown them; the others follow from the label
     components     how many products each mixture has
     fits           how many mixtures are fitted, to be drawn from in turn
     steps          how many steps of Adam fit a mixture, at most
@@ -86,7 +77,7 @@ class Mosaic:
     cells: int = 512
     bins: int = 16
     values: int = 300_000
-    columns: int = 32
+    columns: int = 64
     components: int = 300
     fits: int = 4
     steps: int = 1200
@@ -110,7 +101,7 @@ class Mosaic:
             )
 
     def design(self, schema: Schema) -> Design:
-        """What will be counted; the first arrangement whose counts are not too many."""
+        """What will be counted."""
         layout, label = schema.layout, label_place(schema)
         classes = layout.codes[label].size if label >= 0 else 1
         # Noise grows with the number of columns: wide tables are better seen through few cells.
@@ -118,21 +109,12 @@ class Mosaic:
         room = min(WIDTH // width, self.values // (classes * max(len(layout.numbers), 1)))
         most = min(self.cells, max(16, room))
         columns = table_columns(layout, label, most)
-        few = max(self.bins // 2, 4)
-        every = [tuple(_slots(column, bins) for column in columns) for bins in (self.bins, few)]
-        some = (few + few // 2,) * min(self.columns, len(columns))
-        for slots, bins, chosen, by_class in (
-            (every[0], self.bins, False, True),
-            (every[1], few, False, True),
-            (every[0], self.bins, False, False),
-            (every[1], few, False, False),
-            (some, few, True, True),
-            (some, few, True, False),
-        ):
-            found = Design(columns, most, by_class, bins, slots, chosen)
-            if found.pair_cells * (classes if by_class else 1) <= self.values:
-                break
-        return found
+        joined = min(self.columns, len(columns))
+        # Pairs are counted by class if four bins of every column that may be joined find room.
+        by_class = classes * _room(columns, joined, 4) <= self.values
+        room = self.values // (classes if by_class else 1)
+        size = min(_room(columns, len(columns), self.bins), room)
+        return Design(columns, most, joined, by_class, size)
 
     def questions(self, schema: Schema, adjacency: Adjacency) -> tuple[Question, ...]:
         """Histograms by class, then pairs of bins by class."""
@@ -149,24 +131,25 @@ class Mosaic:
             unit=1.0,
             meaning="how many rows lie in each cell of each column" + given,
         )
-        if not design.pairs:
+        if design.joined < 2:
             return (first,)
-        counts = Segment(size=design.pair_cells, norm=math.sqrt(design.pairs), signed=False)
+        counts = Segment(size=design.size, norm=NORM, signed=False)
+        pairs = design.joined * (design.joined - 1) // 2
         second = Question(
             name="pairs of columns",
             bound=Bound(segments=(counts,), by=label if design.by_class else None),
             share=1.0 - self._first(design),
-            unit=1.0,
-            meaning=f"how many rows lie in each pair of bins of {design.pairs} pairs of columns"
+            unit=NORM / math.sqrt(pairs + len(design.columns) - design.joined),
+            meaning=f"how many rows lie in each pair of bins of at most {pairs} pairs of columns"
             + (given if design.by_class else ""),
         )
         return first, second
 
     def _first(self, design: Design) -> float:
-        """The histograms' share: all if there are no pairs, more if most columns have none."""
-        if not design.pairs:
+        """The histograms' share: all if there are no pairs, more if many columns have none."""
+        if design.joined < 2:
             return 1.0
-        return max(self.first, 0.5) if design.chosen else self.first
+        return max(self.first, WIDE_FIRST) if len(design.columns) > design.joined else self.first
 
     def learn(self, vault: Vault, *, key: Any) -> MosaicGenerator:
         """Release histograms, bin by them, release pairs, then fit and teach."""
@@ -174,7 +157,7 @@ class Mosaic:
 
         from nacre.embed.marginals import cell_places, single_features
         from nacre.nets.mosaic_fit import fit_mixtures
-        from nacre.nets.mosaic_learn import Singles, targets, taught, untaught
+        from nacre.nets.mosaic_learn import Singles, refined, targets, taught, untaught
 
         design, label = self.design(vault.schema), label_place(vault.schema)
         question, *rest = self.questions(vault.schema, vault.adjacency)
@@ -187,7 +170,8 @@ class Mosaic:
             components = np.zeros((1, 0), np.float32)
             weights = (singles.sizes / singles.total)[None].astype(np.float32)
             return untaught(singles, None, components, weights, most=design.most, label=label)
-        pairs = self._pairs(vault, design, singles, places, rest[0])
+        loose, pairs = self._count(vault, design, singles, places, rest[0])
+        singles = refined(singles, loose)
         rng = public_rng(key)
         components, weights = fit_mixtures(
             targets(singles, pairs),
@@ -212,48 +196,53 @@ class Mosaic:
             rng=rng,
         )
 
-    def _pairs(
+    def _count(
         self, vault: Vault, design: Design, singles: Singles, places: Any, question: Question
-    ) -> Pairs:
-        """The second release: bins from the first one, then counts of all their pairs."""
+    ) -> tuple[Loose, Pairs]:
+        """The second release: bins from the first one, then counts of their pairs."""
         import numpy as np
 
-        from nacre.embed.marginals import pair_features, pair_starts
-        from nacre.nets.mosaic_learn import Pairs, pair_tables
+        from nacre.embed.marginals import table_features
+        from nacre.nets.mosaic_counting import plan_counting
 
-        joined = tuple(range(len(design.columns)))
-        if design.chosen:
-            joined = _strongest(singles, len(design.slots), target_column(vault.schema))
         noise = question.bound.sensitivity(vault.adjacency) / vault.mu / math.sqrt(question.share)
-        error = noise / singles.total
+        counting = plan_counting(
+            singles,
+            order=_strongest(singles, target_column(vault.schema)),
+            most=design.joined,
+            bins=self.bins,
+            size=design.size,
+            norm=NORM,
+            noise=noise,
+            by_class=design.by_class,
+        )
         groups = [
-            singles.group(
-                column,
-                most=design.bins,
-                floor=max(0.01, 3 * error),
-                rare=max(0.005, 2 * error),
-                slots=slots,
-            )
-            for column, slots in zip(joined, design.slots, strict=True)
+            counting.groups.get(place, np.zeros(column.size, np.int64))
+            for place, column in enumerate(design.columns)
         ]
-        table = [np.zeros(column.size, np.int64) for column in design.columns]
-        for column, group in zip(joined, groups, strict=True):
-            table[column] = group
-        features = pair_features(places, np.concatenate(table), joined, design.slots)
+        features = table_features(
+            places,
+            np.concatenate(groups),
+            [int(group.max()) + 1 for group in groups],
+            [*((column,) for column in counting.loose), *counting.pairs],
+            counting.weights,
+            list(counting.commonest.values()),
+        )
         sums = vault.sum(features, question.bound, share=question.share, name=question.name)
-        bins = [int(group.max()) + 1 for group in groups]
-        starts = pair_starts(design.slots).tolist()
-        tables = pair_tables(sums.values, starts, design.slots, bins)
-        return Pairs(joined, groups, tables, sums.noise[0])
+        return counting.split(sums.values, sums.noise[0])
 
 
-def _slots(column: Column, bins: int) -> int:
-    """Room for a column's bins; the lumped rest and 'missing' included."""
-    return min(column.size, bins + bins // 2 + column.nullable)
+def _room(columns: Sequence[Column], joined: int, bins: int) -> int:
+    """How many values bins of all columns and pairs of the `joined` widest can need."""
+    slots = [min(column.size, bins + bins // 2 + column.nullable) for column in columns]
+    wide = sorted(slots)[-joined:]
+    return (sum(wide) ** 2 - sum(s * s for s in wide)) // 2 + sum(slots)
 
 
-def _strongest(singles: Singles, count: int, target: int | None) -> tuple[int, ...]:
-    """The columns that say most about the class, a numeric target always among them."""
+def _strongest(singles: Singles, target: int | None) -> list[int]:
+    """The columns, those first that say most about the class; a numeric target before all."""
     columns = range(len(singles.columns))
-    order = sorted(columns, key=lambda c: (c != target, -singles.association(c)))
-    return tuple(sorted(order[:count]))
+    # Without classes the columns that vary most come first.
+    return sorted(
+        columns, key=lambda c: (c != target, -singles.association(c), -singles.entropy(c))
+    )

@@ -2,68 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
-
-CERTAIN = 2.5  # deviations of the noise beyond which a difference is believed
-
-
-def simplex(counts: Array, total: float) -> Array:
-    """The nearest counts (in Euclidean distance) that are not negative and add up to `total`."""
-    total = max(float(total), 1e-9)
-    high = np.sort(counts)[::-1]
-    excess = (np.cumsum(high) - total) / np.arange(1, len(counts) + 1)
-    last = np.nonzero(high > excess)[0][-1]
-    return np.maximum(counts - excess[last], 0.0)
-
-
-def smooth(counts: Array, noise: float) -> Array:
-    """Counts over ordered cells with what is likely noise taken out: spikes and jumps stay.
-
-    A Haar transform that does not depend on where it starts (Coifman and Donoho, 1995): the
-    difference of two neighboring stretches counts only above `CERTAIN` noise deviations.
-    """
-    size = len(counts)
-    level = np.concatenate([counts[::-1], counts, counts[::-1]])
-    widths = [2**j for j in range(size.bit_length() - 1)]
-    kept = []
-    for width in widths:
-        other = np.roll(level, -width)
-        difference, level = (level - other) / 2, (level + other) / 2
-        sure = np.abs(difference) > CERTAIN * noise / np.sqrt(2 * width)
-        kept.append(np.where(sure, difference, 0.0))
-    for width, difference in zip(reversed(widths), reversed(kept), strict=True):
-        level = (level + difference + np.roll(level - difference, width)) / 2
-    return level[size : 2 * size]
-
-
-def clean(
-    noisy: Sequence[Array], noise: float, ordered: Sequence[int]
-) -> tuple[list[Array], Array]:
-    """Class-wise histograms (C, cells) by column without their noise, and the class sizes.
-
-    Every column's histogram adds up to the class size plus noise whose variance is proportional
-    to its number of cells: the sizes are their weighted mean.  The first `ordered` cells of a
-    column are smoothed; then all are made non-negative and agree on the sizes.
-    """
-    spread = np.array([table.shape[1] for table in noisy], np.float64)
-    sums = np.stack([table.sum(1) for table in noisy])
-    sizes = np.maximum((sums / spread[:, None]).sum(0) / (1 / spread).sum(), 1.0)
-    tables = []
-    for table, count in zip(noisy, ordered, strict=True):
-        ends = table[:, count:]
-        # A rare class is known by how it differs from all rows; where it does not, it is like them.
-        pool = smooth(table[:, :count].sum(0), noise * np.sqrt(len(sizes)))
-        like = np.outer(sizes / sizes.sum(), np.maximum(pool, 0.0))
-        parts = [smooth(row, noise) for row in table[:, :count] - like]
-        rows = np.concatenate([like + np.reshape(parts, like.shape), ends], axis=1)
-        tables.append(np.stack([simplex(*pair) for pair in zip(rows, sizes, strict=True)]))
-    return tables, sizes
 
 
 def quantile_bins(mass: Array, *, most: int, floor: float, slots: int) -> Index:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nacre.cells import Column
 from nacre.nets.mosaic import MosaicGenerator
-from nacre.nets.mosaic_bins import bin_sums, clean, lump_rare, quantile_bins, within
+from nacre.nets.mosaic_bins import bin_sums, lump_rare, quantile_bins, within
+from nacre.nets.mosaic_clean import clean
 from nacre.nets.mosaic_draw import chances
 from nacre.nets.mosaic_fit import Targets, block_bounds
 from nacre.nets.mosaic_teacher import Evidence, evidence, teach
@@ -65,23 +65,84 @@ class Singles:
         used = joint > 0
         return float((joint[used] * np.log(joint[used] / product[used])).sum())
 
+    def entropy(self, column: int) -> float:
+        """Of a column's cells over all classes, from the cleaned histograms."""
+        share = self.cleaned[column].sum(0) / self.total
+        return -float((share * np.log(np.maximum(share, 1e-12))).sum())
+
 
 @dataclasses.dataclass(frozen=True)
 class Pairs:
     """Two-way counts of the `joined` columns' bins, by class or over all classes.
 
-    tables[i, j] has shape (classes or 1, bins of i, bins of j), i and j being places in `joined`.
+    tables[i, j] has shape (classes or 1, bins of i, bins of j), i and j being places in `joined`;
+    noise[i, j] is the deviation of each of its counts.
     """
 
     joined: tuple[int, ...]
     groups: list[Index]
     tables: dict[tuple[int, int], Array]
-    noise: float
+    noise: dict[tuple[int, int], float]
 
     @property
     def bins(self) -> list[int]:
         """How many bins each joined column has."""
         return [int(group.max()) + 1 for group in self.groups]
+
+
+@dataclasses.dataclass(frozen=True)
+class Loose:
+    """Class-wise counts of the bins of columns that are not joined, and their noise.
+
+    A column's commonest bin was not counted: it holds what the others leave.
+    """
+
+    groups: dict[int, Index]
+    commonest: dict[int, int]
+    tables: list[Array]
+    noise: list[float]
+
+
+def refined(singles: Singles, loose: Loose) -> Singles:
+    """Histograms of loose columns that agree with what was counted again, in fewer bins.
+
+    Both countings of a bin are averaged by their precision.  How a class differs from all rows is
+    then shrunk by one factor for all columns: the share of its squares that is not noise.
+    """
+    shares = (singles.sizes / singles.total)[:, None]
+    means, gaps, squares, chance = [], [], 0.0, 0.0
+    for (column, group), table, noise in zip(
+        loose.groups.items(), loose.tables, loose.noise, strict=True
+    ):
+        before, again = 1 / (singles.noise**2 * np.bincount(group)), noise**-2
+        mean = (bin_sums(group, singles.noisy[column]) * before + table * again) / (before + again)
+        gap = mean - shares * mean.sum(0)
+        rest = np.arange(len(before)) != loose.commonest[column]
+        # Var(x_c - s_c sum_k x_k) = Var(x) ((1 - s_c)^2 + s_c^2 (C - 1))
+        factor = (1 - shares) ** 2 + shares**2 * (len(shares) - 1)
+        squares += float((gap[:, rest] ** 2).sum())
+        chance += float((factor / (before + again)[rest]).sum())
+        means.append(mean.sum(0))
+        gaps.append(gap)
+    keep, cleaned = max(0.0, 1 - chance / max(squares, 1e-9)), list(singles.cleaned)
+    for (column, group), mean, gap in zip(loose.groups.items(), means, gaps, strict=True):
+        place = loose.commonest[column]
+        pooled = _completed(mean, place, singles.total)
+        rows = [
+            _completed(share * pooled + keep * row, place, size)
+            for share, row, size in zip(shares, gap, singles.sizes, strict=True)
+        ]
+        cleaned[column] = within(group, cleaned[column]) * np.stack(rows)[:, group]
+    return dataclasses.replace(singles, cleaned=cleaned)
+
+
+def _completed(counts: Array, place: int, total: float) -> Array:
+    """Counts that are not negative and add up to `total`, the one at `place` being what is left."""
+    found = np.maximum(counts, 0.0)
+    found[place] = 0.0
+    found *= min(1.0, total / max(float(found.sum()), 1e-9))
+    found[place] = total - found.sum()
+    return found
 
 
 def targets(singles: Singles, pairs: Pairs) -> Targets:
@@ -94,7 +155,7 @@ def targets(singles: Singles, pairs: Pairs) -> Targets:
         left, right = slice(*blocks[i]), slice(*blocks[j])
         moments[:, left, right] = table
         moments[:, right, left] = table.transpose(0, 2, 1)
-        precision[left, right] = precision[right, left] = (total / pairs.noise) ** 2
+        precision[left, right] = precision[right, left] = (total / pairs.noise[i, j]) ** 2
     single, single_precision = np.zeros((classes, places)), np.zeros(places)
     for column, group, block in zip(pairs.joined, pairs.groups, blocks, strict=True):
         single[:, slice(*block)] = bin_sums(group, singles.noisy[column])
@@ -196,20 +257,6 @@ def _pair_evidence(
         left, right = pairs.joined[i], pairs.joined[j]
         cell, size = generator.pair_cell(cells, left, right)
         noisy = table.reshape(len(table), size) * scale
-        variance = (pairs.noise * scale) ** 2
+        variance = (pairs.noise[i, j] * scale) ** 2
         found[left, right] = evidence(cell, noisy, variance, shares, deviation)
-    return found
-
-
-def pair_tables(
-    values: Array, starts: Sequence[int], slots: Sequence[int], bins: Sequence[int]
-) -> dict[tuple[int, int], Array]:
-    """Released counts (classes or 1, all pairs of slots) cut into tables without empty slots."""
-    found, number = {}, 0
-    for i in range(len(slots)):
-        for j in range(i + 1, len(slots)):
-            table = values[:, starts[number] : starts[number + 1]]
-            shaped = table.reshape(len(values), slots[i], slots[j])
-            found[i, j] = shaped[:, : bins[i], : bins[j]]
-            number += 1
     return found

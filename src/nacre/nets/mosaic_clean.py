@@ -1,0 +1,157 @@
+"""Histograms without their noise: what is surely there stays, the rest falls off to nothing.
+
+Declared bounds are often much wider than the data.  A cell counts as filled only if it lies in a
+stretch whose noisy count is surely above zero; elsewhere a little mass may remain beside filled
+cells, fading with distance, so that no noise becomes a hump or a spike in an empty tail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+CERTAIN = 2.5  # deviations of the noise beyond which a difference is believed
+SURE = 3.0  # and beyond which a stretch of cells is believed not to be empty
+
+
+def simplex(counts: Array, total: float) -> Array:
+    """The nearest counts (in Euclidean distance) that are not negative and add up to `total`."""
+    total = max(float(total), 1e-9)
+    high = np.sort(counts)[::-1]
+    excess = (np.cumsum(high) - total) / np.arange(1, len(counts) + 1)
+    last = np.nonzero(high > excess)[0][-1]
+    return np.maximum(counts - excess[last], 0.0)
+
+
+def smooth(counts: Array, noise: float) -> Array:
+    """Counts over ordered cells with what is likely noise taken out: spikes and jumps stay.
+
+    A Haar transform that does not depend on where it starts (Coifman and Donoho, 1995): the
+    difference of two neighboring stretches counts only above `CERTAIN` noise deviations.
+    """
+    size = len(counts)
+    level = np.concatenate([counts[::-1], counts, counts[::-1]])
+    widths = [2**j for j in range(size.bit_length() - 1)]
+    kept = []
+    for width in widths:
+        other = np.roll(level, -width)
+        difference, level = (level - other) / 2, (level + other) / 2
+        sure = np.abs(difference) > CERTAIN * noise / np.sqrt(2 * width)
+        kept.append(np.where(sure, difference, 0.0))
+    for width, difference in zip(reversed(widths), reversed(kept), strict=True):
+        level = (level + difference + np.roll(level - difference, width)) / 2
+    return level[size : 2 * size]
+
+
+def filled(counts: Array, noise: float) -> Mask:
+    """The cells of stretches whose counts are surely above zero, found from narrow to wide.
+
+    There are about m / w stretches of w cells, so the bar is sqrt(SURE^2 + 2 log(m / w))
+    deviations: among empty cells hardly one stretch passes.  Both halves must be likely, too, or
+    a stretch would reach from where rows are far into where none is.
+    """
+    size, width = len(counts), 1
+    found = np.zeros(size, bool)
+    while width <= size:
+        score = _score(counts, found, noise, width)
+        score[score < np.sqrt(SURE**2 + 2 * np.log(size / width))] = 0.0
+        if half := width // 2:
+            halves = _score(counts, found, noise, half)
+            score[np.minimum(halves[:-half], halves[half:]) < SURE / 2] = 0.0
+        while score.max() > 0:  # the surest first; stretches that overlap it have to wait
+            start = int(score.argmax())
+            found[start : start + width] = True
+            score[max(0, start - width + 1) : start + width] = 0.0
+        width *= 2
+    return found
+
+
+def _score(counts: Array, found: Mask, noise: float, width: int) -> Array:
+    """How many deviations above zero each stretch of so many cells is, found cells aside."""
+    window = np.ones(width)
+    total = np.convolve(np.where(found, 0.0, counts), window, "valid")
+    cells = np.convolve(~found, window, "valid")
+    return total / (noise * np.sqrt(np.maximum(cells, 1)))
+
+
+def fade(counts: Array, level: Array, noise: float, known: Mask) -> Array:
+    """`level` where cells are filled; each other stretch keeps its shrunk count, fading inwards.
+
+    A stretch of w cells with noisy sum s > 0 keeps s^3 / (s^2 + w noise^2), as geometric tails
+    that begin at the height of the filled cells beside it.
+    """
+    out = np.where(known, level, 0.0)
+    edges = np.flatnonzero(np.diff(np.concatenate([[True], known, [True]]).astype(np.int8)))
+    for start, end in edges.reshape(-1, 2).tolist():
+        width, total = end - start, max(float(counts[start:end].sum()), 0.0)
+        mass = total**3 / (total**2 + width * noise**2)
+        sides = level[max(0, start - 3) : start], level[end : end + 3]
+        heights = [max(float(np.median(side)), 0.0) if len(side) else 0.0 for side in sides]
+        if not sum(heights):
+            out[start:end] = mass / width
+            continue
+        left, right = (_tail(mass * h / sum(heights), h, width) for h in heights)
+        out[start:end] = left + right[::-1]
+    return out
+
+
+def _tail(mass: float, height: float, width: int) -> Array:
+    """`mass` over cells that fall off geometrically, from `height`."""
+    if mass <= 0:
+        return np.zeros(width)
+    steps = np.arange(width) * np.log(mass / (height + mass))
+    shape = np.exp(steps)
+    return mass * shape / shape.sum()
+
+
+def _meet(level: Array, known: Mask, total: float) -> Array:
+    """Non-negative counts that add up to `total`; filled cells make up for what is wrong."""
+    rest = float(level[~known].sum())
+    if not known.any():
+        return level * (total / rest) if rest > 0 else np.full(len(level), total / len(level))
+    out, most = level.copy(), total / 2
+    if rest > most:
+        out[~known] *= most / rest
+    out[known] = simplex(level[known], total - min(rest, most))
+    return out
+
+
+def clean(
+    noisy: Sequence[Array], noise: float, ordered: Sequence[int]
+) -> tuple[list[Array], Array]:
+    """Class-wise histograms (C, cells) by column without their noise, and the class sizes.
+
+    Every column's histogram adds up to the class size plus noise whose variance is proportional
+    to its number of cells: the sizes are their weighted mean.  The first `ordered` cells of a
+    column are smoothed and emptied where nothing is sure; then all agree on the sizes.
+    """
+    spread = np.array([table.shape[1] for table in noisy], np.float64)
+    sums = np.stack([table.sum(1) for table in noisy])
+    sizes = np.maximum((sums / spread[:, None]).sum(0) / (1 / spread).sum(), 1.0)
+    return [_clean(*pair, noise, sizes) for pair in zip(noisy, ordered, strict=True)], sizes
+
+
+def _clean(table: Array, ordered: int, noise: float, sizes: Array) -> Array:
+    """One column: all rows first, then how each class differs from them where that is sure."""
+    if not ordered:
+        return np.stack([simplex(*pair) for pair in zip(table, sizes, strict=True)])
+    counts, ends = table[:, :ordered], table[:, ordered:]
+    pool, deviation = counts.sum(0), noise * np.sqrt(len(sizes))
+    sure = filled(pool, deviation) | np.any([filled(row, noise) for row in counts], axis=0)
+    known = np.concatenate([sure, np.ones(ends.shape[1], bool)])
+    level = smooth(pool, deviation)
+    level = np.where(known[:ordered], level, fade(pool, level, deviation, known[:ordered]))
+    together = _meet(np.concatenate([level, ends.sum(0)]), known, float(sizes.sum()))
+    rows = []
+    for row, size in zip(table, sizes, strict=True):
+        # A rare class is known by how it differs from all rows; where it does not, it is like them.
+        like = together * (size / sizes.sum())
+        own = like + np.where(known, row - like, 0.0)
+        own[:ordered] = like[:ordered] + smooth((own - like)[:ordered], noise)
+        rows.append(_meet(np.where(known, own, like), known, float(size)))
+    return np.stack(rows)

@@ -1,0 +1,85 @@
+"""What is counted follows the noise: fewer columns, coarser bins, and always within the bound."""
+
+import numpy as np
+import pytest
+
+from nacre.cells import table_columns
+from nacre.nets.mosaic_counting import plan_counting
+from nacre.nets.mosaic_learn import Singles
+from nacre.schema import Code, Layout, Number
+
+NORM = 4096
+
+
+def singles(numbers, binaries, rows=10_000, chance=0.03, noise=5.0, classes=2):
+    """Noisy histograms of even numbers and of columns that are mostly 'no'."""
+    rng = np.random.default_rng(0)
+    codes = (Code("label", classes), *(Code(f"b{k}", 2) for k in range(binaries)))
+    layout = Layout(tuple(Number(f"x{k}", 63) for k in range(numbers)), codes)
+    columns = table_columns(layout, 0, 512)
+    even, rare = np.full(64, 1 / 64), np.array([1 - chance, chance])
+    shares = np.concatenate([even] * numbers + [rare] * binaries)
+    values = np.tile(rows / classes * shares, (classes, 1))
+    return Singles.of(columns, values + rng.normal(0, noise, values.shape), noise)
+
+
+def plan(found, noise, most=64, size=10**6, bins=16):
+    order = range(len(found.columns))
+    return plan_counting(
+        found,
+        order=order,
+        most=most,
+        bins=bins,
+        size=size,
+        norm=NORM,
+        noise=noise,
+        by_class=True,
+    )
+
+
+@pytest.mark.parametrize("noise", [1e3, 1e4, 1e5, 1e7])
+def test_the_norm_is_kept_where_no_bin_is_skipped(noise):
+    found = plan(singles(12, 0), noise)
+    if not found.loose:
+        assert (found.weights**2).sum() <= NORM**2
+        assert (found.weights**2).sum() > 0.95 * NORM**2
+
+
+def test_more_noise_means_coarser_bins_and_then_fewer_columns():
+    table = singles(12, 0)
+    quiet, loud, deaf = (plan(table, noise) for noise in (1e4, 2e5, 1e7))
+    assert len(quiet.joined) == len(loud.joined) == 12
+    assert max(map(loud.bins, loud.joined)) < min(map(quiet.bins, quiet.joined))
+    assert len(deaf.joined) == 2 and len(deaf.loose) == 10
+
+
+def test_tables_fit_into_the_public_size():
+    table = singles(12, 0)
+    for size in (20_000, 6_000, 2_000, 500):
+        assert sum(plan(table, 1e4, size=size).sizes) <= size
+    with pytest.raises(ValueError, match="two columns"):
+        plan(table, 1e4, size=3)
+
+
+def test_columns_that_are_mostly_no_cost_what_a_row_has_of_yes():
+    sparse, dense = (plan(singles(0, 600, chance=chance), 1e4, most=2) for chance in (0.01, 0.5))
+    weights = [found.weights[: len(found.loose)].mean() for found in (sparse, dense)]
+    assert weights[0] > 4 * weights[1]
+    assert set(sparse.commonest.values()) == {0}
+    # Rows of average crowdedness, and crowded ones too, stay within the norm.
+    own = float(weights[0])
+    assert (6 + 4 * 6**0.5) * own**2 < NORM**2
+
+
+def test_released_values_come_back_as_tables():
+    found = plan(singles(3, 4), 1e4, most=2)
+    values = np.concatenate(
+        [np.full((2, size), 7.0 * w) for size, w in zip(found.sizes, found.weights, strict=True)],
+        axis=1,
+    )
+    loose, pairs = found.split(np.concatenate([values, np.ones((2, 50))], axis=1), 100.0)
+    assert tuple(loose.groups) == found.loose
+    assert all((table == 7).all() for table in [*loose.tables, *pairs.tables.values()])
+    assert loose.noise[0] == pytest.approx(100 / found.weights[0])
+    (table,) = pairs.tables.values()
+    assert table.shape == (2, *pairs.bins)
