@@ -69,7 +69,7 @@ def test_noise_in_empty_cells_fills_hardly_any():
 def test_spikes_and_wide_low_stretches_are_found_and_nothing_beside_them():
     rng = np.random.default_rng(1)
     truth = np.zeros(256)
-    truth[10], truth[100:164] = 500, 30
+    truth[10], truth[100:164] = 500, 50
     found = filled(truth + rng.normal(0, 20, 256), 20.0)
     assert found[10] and found[100:164].mean() > 0.9
     assert found[[*range(9), *range(12, 80), *range(190, 256)]].mean() < 0.05
@@ -88,14 +88,24 @@ def test_an_empty_tail_gets_no_hump_and_its_mass_lies_beside_what_is_there():
     assert np.mean(tails) < 0.005
 
 
-def test_what_is_left_fades_from_both_sides_and_keeps_its_count():
-    known = np.repeat([True, False, True], [4, 20, 4])
-    level = np.where(known, 100.0, 0.0)
-    counts = np.where(known, 100.0, 5.0)
-    gap = fade(counts, level, 1.0, known)[4:24]
-    assert gap.sum() == pytest.approx(100**3 / (100**2 + 20))
-    assert gap == pytest.approx(gap[::-1])
-    assert (np.diff(gap[:8]) < 0).all()
-    assert fade(-counts, level, 1.0, known)[4:24].sum() == 0
-    nothing = fade(counts, level, 1.0, np.zeros(28, bool))
-    assert nothing == pytest.approx(nothing.mean())
+def test_tails_go_on_falling_as_they_did_unless_the_counts_say_otherwise():
+    truth = 1000 * 0.9 ** np.arange(60)
+    known = np.arange(60) < 20
+    found = fade(truth, truth, 10.0, known)
+    assert found[:20] == pytest.approx(truth[:20])
+    assert found[20:30] == pytest.approx(truth[20:30], rel=0.25)
+    assert (np.diff(found[20:]) < 0).all()
+    less = np.where(known, truth, -5.0)
+    assert fade(less, truth, 1.0, known)[20:].sum() == 0
+    more = np.where(known, truth, 100.0)
+    assert fade(more, truth, 1.0, known)[20:].sum() == pytest.approx(4000 - 40**0.5)
+
+
+def test_holes_are_bridged_and_spikes_have_no_tails():
+    level = np.repeat([80.0, 0.0, 80.0, 0.0, 500.0], [10, 3, 10, 30, 1])
+    known = level > 0
+    found = fade(np.where(known, level, 40.0), level, 20.0, known)
+    assert found[10:13].min() > 20
+    spike = np.array([0.0] * 20 + [500.0] + [0.0] * 20)
+    assert fade(spike, spike, 20.0, spike > 0).sum() == 500
+    assert fade(spike, spike, 20.0, np.zeros(41, bool)).sum() == 0

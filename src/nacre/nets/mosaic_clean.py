@@ -1,8 +1,8 @@
 """Histograms without their noise: what is surely there stays, the rest falls off to nothing.
 
 Declared bounds are often much wider than the data.  A cell counts as filled only if it lies in a
-stretch whose noisy count is surely above zero; elsewhere a little mass may remain beside filled
-cells, fading with distance, so that no noise becomes a hump or a spike in an empty tail.
+stretch whose noisy count is surely above zero; elsewhere the tails of filled stretches go on
+falling, so that no noise becomes a hump or a spike where there is nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 CERTAIN = 2.5  # deviations of the noise beyond which a difference is believed
-SURE = 3.0  # and beyond which a stretch of cells is believed not to be empty
+SURE = 3.8  # and beyond which a stretch of cells is believed not to be empty
+SHORT = 4  # fewer filled cells than this in a row are spikes, which have no tails
+FALL = 0.4, 0.95  # how much of a cell's height the next one in a tail may have
 
 
 def simplex(counts: Array, total: float) -> Array:
@@ -80,33 +82,35 @@ def _score(counts: Array, found: Mask, noise: float, width: int) -> Array:
 
 
 def fade(counts: Array, level: Array, noise: float, known: Mask) -> Array:
-    """`level` where cells are filled; each other stretch keeps its shrunk count, fading inwards.
+    """`level` where cells are filled; between and beyond them what the filled ones make expect.
 
-    A stretch of w cells with noisy sum s > 0 keeps s^3 / (s^2 + w noise^2), as geometric tails
-    that begin at the height of the filled cells beside it.
+    Tails go on falling as they did; the mass of a gap is what they hold, but not more than two
+    deviations above its noisy count, nor more than one below it.
     """
     out = np.where(known, level, 0.0)
     edges = np.flatnonzero(np.diff(np.concatenate([[True], known, [True]]).astype(np.int8)))
     for start, end in edges.reshape(-1, 2).tolist():
-        width, total = end - start, max(float(counts[start:end].sum()), 0.0)
-        mass = total**3 / (total**2 + width * noise**2)
-        sides = level[max(0, start - 3) : start], level[end : end + 3]
-        heights = [max(float(np.median(side)), 0.0) if len(side) else 0.0 for side in sides]
-        if not sum(heights):
-            out[start:end] = mass / width
-            continue
-        left, right = (_tail(mass * h / sum(heights), h, width) for h in heights)
-        out[start:end] = left + right[::-1]
+        width, total = end - start, float(counts[start:end].sum())
+        before, after = out[:start] * known[:start], (out[end:] * known[end:])[::-1]
+        shape = np.maximum(_tail(before, width), _tail(after, width)[::-1])
+        mass, deviation = float(shape.sum()), noise * np.sqrt(width)
+        if mass > 0:
+            mass = float(np.clip(mass, total - deviation, max(total + 2 * deviation, 0.0)))
+            out[start:end] = shape * (mass / shape.sum())
     return out
 
 
-def _tail(mass: float, height: float, width: int) -> Array:
-    """`mass` over cells that fall off geometrically, from `height`."""
-    if mass <= 0:
+def _tail(beside: Array, width: int) -> Array:
+    """How the stretch of filled cells at the end of `beside` would go on; nothing after a spike."""
+    empty = np.flatnonzero(beside <= 0)
+    run = beside[empty[-1] + 1 if len(empty) else 0 :]
+    if len(run) < SHORT:
         return np.zeros(width)
-    steps = np.arange(width) * np.log(mass / (height + mass))
-    shape = np.exp(steps)
-    return mass * shape / shape.sum()
+    last = run[-2 * SHORT :]
+    half = len(last) // 2
+    slope = (np.log(last[half:].mean()) - np.log(last[:half].mean())) / (len(last) - half)
+    fall = float(np.clip(np.exp(slope), *FALL))
+    return float(last[-half:].mean()) * fall ** np.arange(1, width + 1)
 
 
 def _meet(level: Array, known: Mask, total: float) -> Array:
