@@ -70,8 +70,8 @@ def test_spikes_and_wide_low_stretches_are_found_and_nothing_beside_them():
     rng = np.random.default_rng(1)
     truth = np.zeros(256)
     truth[10], truth[100:164] = 500, 50
-    found = filled(truth + rng.normal(0, 20, 256), 20.0)
-    assert found[10] and found[100:164].mean() > 0.9
+    found = np.mean([filled(truth + rng.normal(0, 20, 256), 20.0) for _ in range(20)], axis=0)
+    assert found[10] == 1 and found[100:164].mean() > 0.8
     assert found[[*range(9), *range(12, 80), *range(190, 256)]].mean() < 0.05
 
 

@@ -54,14 +54,17 @@ def filled(counts: Array, noise: float) -> Mask:
     """The cells of stretches whose counts are surely above zero, found from narrow to wide.
 
     There are about m / w stretches of w cells, so the bar is sqrt(SURE^2 + 2 log(m / w))
-    deviations: among empty cells hardly one stretch passes.  Both halves must be likely, too, or
-    a stretch would reach from where rows are far into where none is.
+    deviations: among empty cells hardly one stretch passes.  Beside filled cells, where rows are to
+    be expected, it is CERTAIN^2 instead.  Both halves must be likely, too, or a stretch would reach
+    from where rows are far into where none is.
     """
     size, width = len(counts), 1
     found = np.zeros(size, bool)
     while width <= size:
         score = _score(counts, found, noise, width)
-        score[score < np.sqrt(SURE**2 + 2 * np.log(size / width))] = 0.0
+        beside = np.convolve(found, np.ones(3 * width))[2 * width - 1 :][: len(score)] > 0
+        bar = np.where(beside, CERTAIN, SURE) ** 2 + 2 * np.log(size / width)
+        score[score < np.sqrt(bar)] = 0.0
         if half := width // 2:
             halves = _score(counts, found, noise, half)
             score[np.minimum(halves[:-half], halves[half:]) < SURE / 2] = 0.0
