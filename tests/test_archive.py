@@ -1,8 +1,12 @@
 """Model files: nothing in them runs, and damage is told plainly."""
 
+import bz2
+import hashlib
 import io
 import json
 import pickle
+import struct
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -28,6 +32,37 @@ def rewrite(path, change):
             archive.writestr(name, data)
 
 
+def replace_array(path, data):
+    """Put other bytes in the array's place, with the right checksum."""
+
+    def change(members):
+        members["arrays/x.npy"] = data
+        document = json.loads(members["model.json"])
+        document["sha256"]["arrays/x.npy"] = hashlib.sha256(data).hexdigest()
+        members["model.json"] = json.dumps(document).encode()
+
+    rewrite(path, change)
+
+
+def header(descr, shape):
+    buffer = io.BytesIO()
+    said = {"descr": descr, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(buffer, said)
+    return buffer.getvalue()
+
+
+def refused(path, message="damaged"):
+    """That a file is refused, and with how little memory."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(ArchiveError, match=message):
+            read(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1 << 23, f"{peak >> 20} MiB were taken"
+
+
 def test_round_trip(path):
     document, arrays = read(path)
     assert document["a"] == 1
@@ -43,15 +78,7 @@ def test_a_pickled_array_never_runs(path):
     buffer = io.BytesIO()
     np.lib.format.write_array(buffer, np.array([Exploding()], object), allow_pickle=True)
 
-    def change(members):
-        import hashlib
-
-        members["arrays/x.npy"] = buffer.getvalue()
-        document = json.loads(members["model.json"])
-        document["sha256"]["arrays/x.npy"] = hashlib.sha256(buffer.getvalue()).hexdigest()
-        members["model.json"] = json.dumps(document).encode()
-
-    rewrite(path, change)
+    replace_array(path, buffer.getvalue())
     with pytest.raises(ArchiveError, match="not a nacre model, or it is damaged"):
         read(path)
 
@@ -106,3 +133,137 @@ def test_a_failing_write_leaves_the_old_file(path):
         write(path, {"a": float("nan")}, {})
     assert path.read_bytes() == before
     assert not list(path.parent.glob(".model*"))
+
+
+# -- files that were made to do harm, or that rotted ---------------------------------------------
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_compressed_parts_are_refused_before_they_are_unpacked(path, method):
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("model.json", bytes(1 << 25))
+    refused(path, "compressed")
+
+
+def test_a_part_that_lies_about_its_length_is_refused(path):
+    data, name = bz2.compress(bytes(1 << 25)), b"model.json"
+    sizes = (0, len(data), 100, len(name))
+    local = struct.pack("<4s5H3I2H", b"PK\x03\x04", 46, 0, 12, 0, 33, *sizes, 0) + name + data
+    entry = struct.pack(
+        "<4s6H3I5H2I", b"PK\x01\x02", 46, 46, 0, 12, 0, 33, *sizes, 0, 0, 0, 0, 0, 0
+    )
+    entry += name
+    end = struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, 1, 1, len(entry), len(local), 0)
+    path.write_bytes(local + entry + end)
+    refused(path, "compressed")
+
+
+def test_parts_that_lie_over_each_other_are_refused(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("model.json", "{}")
+        archive.writestr("arrays/x.npy", bytes(1000))
+        archive.filelist += [archive.getinfo("arrays/x.npy")] * 1000
+    refused(path, "more than its")
+
+
+def test_a_description_without_end_is_refused(path, monkeypatch):
+    monkeypatch.setattr("nacre.archive.TEXT", 1000)
+    rewrite(path, lambda members: members.update({"model.json": b" " * 1001}))
+    refused(path, "describes itself")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        header("<f8", (10**12,)),
+        header("<f8", (1 << 24,)) + bytes(64),
+        header("<f8", (4,)) + bytes(64),
+        header("<f8", (-1, -8)) + bytes(64),
+        header("<f4", (0, 1 << 40)),
+        header("|V0", (1 << 40,)),
+        header("<U1", (2,)) + b"1\0\0\0" * 2,
+        header([("a", "<f8")], (1,)) + bytes(8),
+        b"\x93NUMPY\x02" + header("<f8", (1,))[7:] + bytes(8),
+        b"\x93NUMPY\x01\0\xff\xff" + b"(" * 9000,
+        b"",
+    ],
+    ids=[
+        *("eight terabytes", "longer", "shorter", "negative", "long and empty", "nothing"),
+        *("text", "records", "version", "nested", "no header"),
+    ],
+)
+def test_an_array_is_what_its_header_claims(path, data):
+    replace_array(path, data)
+    refused(path)
+
+
+def test_an_empty_array_is_kept(tmp_path):
+    path = tmp_path / "model.nacre"
+    write(path, {}, {"x": np.zeros((3, 0), np.float32), "y": np.array(2.0), "z": np.ones((2, 3)).T})
+    _, arrays = read(path)
+    assert (arrays["x"].shape, arrays["y"].item(), arrays["z"].shape) == ((3, 0), 2.0, (3, 2))
+
+
+@pytest.mark.parametrize(
+    "text", [b"[" * 200_000, b"{", b"\xff", b'{"nacre": "\\ud800"}', b"[" + b"1" * 10_000 + b"]"]
+)
+def test_text_that_is_no_description_is_refused(path, text):
+    rewrite(path, lambda members: members.update({"model.json": text}))
+    refused(path)
+
+
+@pytest.mark.parametrize("version", ['"1"', "null", "[]", '"\\u001b[2J"'])
+def test_a_format_is_a_number(path, version):
+    rewrite(
+        path, lambda members: members.update({"model.json": b'{"nacre": %s}' % version.encode()})
+    )
+    refused(path, "is not a nacre model")
+
+
+@pytest.mark.parametrize(
+    ("local", "central", "value"), [(6, 8, 1), (8, 10, 9), (8, 10, 99)], ids=["key", "9", "99"]
+)
+def test_ways_of_packing_that_are_not_ours_are_refused(path, local, central, value):
+    data = bytearray(path.read_bytes())
+    for mark, place in ((b"PK\x03\x04", local), (b"PK\x01\x02", central)):
+        start = -1
+        while (start := data.find(mark, start + 1)) >= 0:
+            data[start + place] = value
+    path.write_bytes(data)
+    refused(path, "damaged|compressed")
+
+
+def test_any_byte_may_rot_and_any_end_be_missing(path):
+    sound, (document, arrays) = path.read_bytes(), read(path)
+    rng = np.random.default_rng(0)
+    for _ in range(1000):
+        data = bytearray(sound)
+        for place in rng.integers(len(data), size=rng.integers(1, 4)):
+            data[place] = rng.integers(256)
+        path.write_bytes(data if rng.random() < 0.8 else data[: rng.integers(len(data))])
+        try:
+            found = read(path)
+        except ArchiveError:
+            continue
+        assert found[0].keys() == document.keys() and (found[1]["x"] == arrays["x"]).all()
+
+
+def test_folders_and_forbidden_files_are_named(path, monkeypatch):
+    with pytest.raises(ArchiveError, match="is not a file"):
+        read(path.parent)
+
+    def forbidden(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(zipfile, "ZipFile", forbidden)
+    with pytest.raises(ArchiveError, match="permission denied"):
+        read(path)
+
+
+def test_too_little_memory_is_said(path, monkeypatch):
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(zipfile, "ZipFile", full)
+    with pytest.raises(ArchiveError, match="does not fit into the memory"):
+        read(path)

@@ -1,10 +1,14 @@
-"""A model file: a zip of one JSON document and plain arrays, with checksums.  No pickle."""
+"""A model file: a zip of one JSON document and plain arrays, with checksums.  No pickle.
+
+Nothing in it is compressed, so that what reading it takes is bounded by the file's own size.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import json
+import math
 import os
 import tempfile
 import zipfile
@@ -16,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FORMAT = 1
-LIMIT = 4 << 30  # no array of a model is larger; a zip bomb stops here
+TEXT = 64 << 20  # bytes of JSON at most: once parsed, it may take thirty times as much
 DATES = (1980, 1, 1, 0, 0, 0)
 
 
@@ -32,7 +36,7 @@ def write(path: Path, document: Mapping[str, Any], arrays: Mapping[str, NDArray[
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
                 archive.writestr(zipfile.ZipInfo("model.json", DATES), head)
                 for name, data in parts.items():
                     archive.writestr(zipfile.ZipInfo(name, DATES), data)
@@ -48,35 +52,57 @@ def write(path: Path, document: Mapping[str, Any], arrays: Mapping[str, NDArray[
 
 def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The document and arrays of a model file, or an ArchiveError that says what is wrong."""
-    if not path.exists():
-        raise ArchiveError(f"There is no file {path}.")
     try:
-        with zipfile.ZipFile(path) as archive:
-            if sum(info.file_size for info in archive.infolist()) > LIMIT:
-                raise ArchiveError(f"{path} unpacks to more than {LIMIT >> 30} GiB: refused.")
-            document = json.loads(archive.read("model.json"))
-            if not isinstance(document, dict) or "nacre" not in document:
-                raise ArchiveError(f"{path} is not a nacre model.")
-            if document["nacre"] != FORMAT:
-                raise ArchiveError(
-                    f"{path} has format {document['nacre']}, this nacre reads format {FORMAT}. "
-                    "Install the version that wrote it, or a newer one."
-                )
-            arrays = {}
-            for name, wanted in document["sha256"].items():
-                data = archive.read(name)
-                if hashlib.sha256(data).hexdigest() != wanted:
-                    raise ArchiveError(f"{path} is damaged: a checksum does not match.")
-                key = name.removeprefix("arrays/").removesuffix(".npy")
-                arrays[key] = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
+        if not path.exists():
+            raise ArchiveError(f"There is no file {path}.")
+        if not path.is_file():
+            raise ArchiveError(f"{path} is not a file. Give the name of a model that was saved.")
+        return _read(path)
     except ArchiveError:
         raise
-    except (zipfile.BadZipFile, KeyError, ValueError, OSError, AttributeError, EOFError) as error:
+    except PermissionError:
+        raise ArchiveError(f"{path} cannot be read: permission denied.") from None
+    except MemoryError:
+        raise ArchiveError(f"{path} does not fit into the memory that is left.") from None
+    except Exception as error:  # of any kind: these bytes may be a stranger's, or rotten
         raise ArchiveError(
             f"{path} is not a nacre model, or it is damaged ({type(error).__name__}). "
             "Copy it again from where it came."
         ) from None
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    size = path.stat().st_size
+    with zipfile.ZipFile(path) as archive:
+        _check_members(path, archive.infolist(), size)
+        document = json.loads(archive.read("model.json"))
+        json.dumps(document, ensure_ascii=False).encode()  # half a character could not be written
+        if not isinstance(document, dict) or not isinstance(document.get("nacre"), int):
+            raise ArchiveError(f"{path} is not a nacre model.")
+        if document["nacre"] != FORMAT:
+            raise ArchiveError(
+                f"{path} has format {document['nacre']}, this nacre reads format {FORMAT}. "
+                "Install the version that wrote it, or a newer one."
+            )
+        arrays = {}
+        for name, wanted in document["sha256"].items():
+            data = archive.read(name)
+            if hashlib.sha256(data).hexdigest() != wanted:
+                raise ArchiveError(f"{path} is damaged: a checksum does not match.")
+            key = name.removeprefix("arrays/").removesuffix(".npy")
+            arrays[key] = _to_array(data, longest=size)
     return document, arrays
+
+
+def _check_members(path: Path, members: list[zipfile.ZipInfo], size: int) -> None:
+    """Refuse what would unpack to more than the file holds, before any of it is unpacked."""
+    if any(member.compress_type != zipfile.ZIP_STORED for member in members):
+        raise ArchiveError(f"{path} holds compressed parts, which no model has: refused.")
+    # Parts may lie over each other, and each says itself how long it is.
+    if sum(max(member.file_size, member.compress_size) for member in members) > size:
+        raise ArchiveError(f"{path} claims to hold more than its {size:,} bytes: refused.")
+    if any(member.filename == "model.json" and member.file_size > TEXT for member in members):
+        raise ArchiveError(f"{path} describes itself in more than {TEXT >> 20} MiB: refused.")
 
 
 def _umask() -> int:
@@ -90,3 +116,20 @@ def _to_bytes(array: NDArray[Any]) -> bytes:
     buffer = io.BytesIO()
     np.lib.format.write_array(buffer, np.ascontiguousarray(array), allow_pickle=False)
     return buffer.getvalue()
+
+
+def _to_array(data: bytes, *, longest: int) -> NDArray[Any]:
+    """The plain numbers in the bytes of a .npy file, whose header is checked before it is believed.
+
+    An empty array holds nothing but may claim any length: no side is longer than `longest`.
+    """
+    file = io.BytesIO(data)
+    if np.lib.format.read_magic(file) != (1, 0):
+        raise ValueError("An array is written in another version of its format.")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+    if dtype.kind not in "biuf" or not all(0 <= side <= longest for side in shape):
+        raise ValueError("An array holds no numbers, or claims a length that it cannot have.")
+    if math.prod(shape) * dtype.itemsize != len(data) - file.tell():
+        raise ValueError("An array is not as long as it claims.")
+    file.seek(0)
+    return np.asarray(np.lib.format.read_array(file, allow_pickle=False))

@@ -160,11 +160,11 @@ def load(path: str | Path) -> Model:
             generator=generator,
             guarantee=Guarantee.from_dict(document["guarantee"]),
             method=str(document["method"]),
-            settings=dict(document["settings"]),
+            settings=_plain(document["settings"]),
             kind=str(document["kind"]),
             types=_types_from_text(document["types"]),
-            ledger=document["ledger"],
-            versions=dict(document["versions"]),
+            ledger=_ledger_entry(document["ledger"]),
+            versions=_plain(document["versions"]),
         )
         for release in schema.releases:
             if Release.from_dict(release) not in model.guarantee.releases:
@@ -172,7 +172,9 @@ def load(path: str | Path) -> Model:
         # Drawing one row shows that generator and schema belong together.  Not through
         # constraints: hardly any row may satisfy them, which is no damage.
         model._decode(generator.sample(1, schema.layout, np.random.default_rng(0), {}))
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except MemoryError:
+        raise ArchiveError(f"{path} does not fit into the memory that is left.") from None
+    except Exception as error:  # of any kind, NumPy's and Arrow's own too: a stranger wrote it
         raise ArchiveError(
             f"{path} is a nacre file but its content does not fit together "
             f"({type(error).__name__}). It is damaged or was edited."
@@ -191,10 +193,26 @@ def versions() -> dict[str, str]:
     return found
 
 
+def _plain(said: Any) -> dict[str, Any]:
+    """Settings or versions: names with single values or lists of them, and nothing deeper."""
+    for value in dict(said).values():
+        parts = value if isinstance(value, list) else [value]
+        if any(isinstance(part, dict | list) for part in parts):
+            raise ValueError("Settings and versions are single values, or lists of them.")
+    return dict(said)
+
+
+def _ledger_entry(said: Any) -> dict[str, Any] | None:
+    """Under which name and number the ledger holds the fit, if there was one."""
+    return None if said is None else {"dataset": str(said["dataset"]), "entry": int(said["entry"])}
+
+
 def _types_to_text(types: pa.Schema | None) -> str | None:
     """Arrow's own serialized form, in hexadecimal; metadata (pandas' index) is left out."""
     return None if types is None else types.remove_metadata().serialize().to_pybytes().hex()
 
 
 def _types_from_text(text: str | None) -> pa.Schema | None:
-    return None if text is None else pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(text)))
+    if text is None:
+        return None
+    return pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(text))).remove_metadata()

@@ -1,6 +1,7 @@
 """The graphical generator: draws follow the network, files that lie are refused."""
 
 import copy
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -118,6 +119,16 @@ def damaged(config, arrays, what):
             config["cliques"][1][1] = 9
         case "noise":
             config["noise"] = -1.0
+        case "few cells" | "many cells":
+            config["most"] = 3 if what == "few cells" else 10**12
+        case "far bin":
+            arrays["bins"][3] = 1 << 40
+        case "long clique":
+            config["cliques"][1] = list(range(200_000))
+        case "classes twice":
+            arrays["weights"] = np.ones((2, 3))
+        case "tall and empty":
+            arrays["table1"] = np.zeros((1 << 24, 0, 2))
     return config, arrays
 
 
@@ -126,14 +137,22 @@ def damaged(config, arrays, what):
     [
         *("negative", "not a distribution", "nan", "no weight", "wrong shape", "bins", "inside"),
         *("loop", "column twice", "column missing", "unknown column", "noise"),
+        *("few cells", "many cells", "far bin", "long clique", "classes twice", "tall and empty"),
     ],
 )
 def test_files_that_do_not_fit_together_are_refused(generator, what):
     config, arrays = damaged(*generator.state(), what)
+    tracemalloc.start()
     with pytest.raises((ValueError, IndexError)):
         GraphicalGenerator.restore(config, arrays)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 25
 
 
 def test_another_layout_is_refused(generator):
     with pytest.raises(ValueError, match="another layout"):
         generator.sample(1, SCHEMA.select(["a", "y"]).layout, np.random.default_rng(0), {})
+    more = Schema(SCHEMA.columns | {"y": Categorical(values=("no", "yes", "maybe"))}, label="y")
+    with pytest.raises(ValueError, match="another layout"):
+        generator.sample(1, more.layout, np.random.default_rng(0), {})

@@ -75,6 +75,37 @@ def test_restore_refuses_what_is_no_probability(broken):
         MixtureGenerator.restore(config, arrays)
 
 
+BROKEN = {
+    "no probability": {"code0": np.zeros((2, 3))},
+    "three axes": {"weights": np.ones((2, 2, 1))},
+    "other components": {"code0": np.ones((3, 3))},
+    "fewer cells": {"low0": np.arange(99), "high0": np.arange(99)},
+    "an empty cell": {"low0": np.arange(100) + (np.arange(100) == 70)},
+    "a negative cell": {"low0": np.arange(100) - 1},
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_restore_refuses_what_could_not_be_drawn(what):
+    config, arrays = two_groups().state()
+    with pytest.raises(ValueError):
+        MixtureGenerator.restore(config, arrays | BROKEN[what])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Layout(numbers=(Number("age", 98),), codes=LAYOUT.codes),
+        Layout(numbers=LAYOUT.numbers, codes=(Code("sex", 3), Code("job", 3))),
+        Layout(numbers=LAYOUT.numbers, codes=(Code("sex", 2), Code("job", 2))),
+        Layout(numbers=(), codes=LAYOUT.codes),
+    ],
+)
+def test_another_layout_is_refused(other):
+    with pytest.raises(ValueError, match="another layout"):
+        two_groups().sample(1, other, np.random.default_rng(0), {})
+
+
 def test_cells_cover_every_tick_once():
     for ticks in (1, 5, 127, 128, 1000, 99_999, 2**30):
         cells = number_cells(ticks)

@@ -153,8 +153,16 @@ def test_arrays_that_do_not_fit_are_refused(name):
         MosaicGenerator.restore(config, {**arrays, name: BROKEN[name](arrays[name])})
 
 
+def test_a_bin_far_away_is_refused_at_no_cost():
+    config, arrays = generator(0.5).state()
+    bins = np.where(arrays["bins"] == 7, 1 << 40, arrays["bins"])
+    with pytest.raises(ValueError, match="not consecutive"):
+        MosaicGenerator.restore(config, {**arrays, "bins": bins})
+
+
 @pytest.mark.parametrize(
-    "change", [{"sizes": [21, 5, 3]}, {"most": 0}, {"trust": 7}, {"sizes": []}]
+    "change",
+    [{"sizes": [21, 5, 3]}, {"most": 0}, {"most": 10**12}, {"trust": 7}, {"sizes": []}],
 )
 def test_settings_that_do_not_fit_are_refused(change):
     config, arrays = generator(0.5).state()

@@ -9,6 +9,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from nacre.cli.console import printable
+
 if TYPE_CHECKING:
     from nacre.model import Model
 
@@ -21,9 +23,10 @@ def render(model: Model) -> Group:
         claim.append(f"\n{assumption}", style="default")
     facts = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, value in _facts(model).items():
-        facts.add_row(Text(name, style="bold"), Text(value))
+        facts.add_row(Text(name, style="bold"), Text(printable(value)))
+    title = Text(printable(f"{model.method}: guarantee"))
     return Group(
-        Panel(claim, title=f"{model.method}: guarantee", title_align="left", border_style="green"),
+        Panel(claim, title=title, title_align="left", border_style="green"),
         _releases(model),
         facts,
     )
@@ -44,7 +47,8 @@ def _releases(model: Model) -> Table:
             noise += f", {release.steps:,} choices"
         if release.mechanism == "subsampled-gaussian":
             noise += f", {release.steps:,} steps at rate {release.rate:.4g}"
-        table.add_row(Text(release.name), f"{release.size:,}", noise, Text(release.theorem))
+        name, theorem = Text(printable(release.name)), Text(printable(release.theorem))
+        table.add_row(name, f"{release.size:,}", noise, theorem)
     return table
 
 

@@ -7,6 +7,7 @@ import dis
 import json
 import math
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +17,7 @@ from typing import Any, NoReturn, TextIO
 
 import typer
 from rich.console import Console
-from rich.markup import escape
+from rich.markup import escape as _literal
 
 BAD_INPUT = 2
 FAILURE = 1
@@ -24,6 +25,8 @@ INTERRUPTED = 130
 PIPED_WIDTH = 120
 # A path that is not there or not allowed is the user's to correct; a full disk is not.
 PATH_ERRORS = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
+# Control characters other than tabs and ends of lines, and halves of characters.
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 Report = Callable[[str, float | None], None]
 
@@ -41,6 +44,16 @@ def err() -> Console:
 def _width(stream: TextIO) -> int | None:
     """A terminal's own width; wide enough for tables where there is none."""
     return None if stream.isatty() else PIPED_WIDTH
+
+
+def printable(text: str) -> str:
+    """Without control characters, by which names in a stranger's file could steer the terminal."""
+    return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def escape(text: str) -> str:
+    """Text as rich and the terminal shall show it: neither markup nor control characters act."""
+    return _literal(printable(text))
 
 
 def tell(text: str, *, style: str | None = None) -> None:

@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from nacre.cells import Column, table_columns
+from nacre.cells import EXACT_TICKS, Column, table_columns
 from nacre.methods.matching import class_label, label_place
 from nacre.methods.method import Question
 from nacre.schema import Schema
@@ -94,6 +94,8 @@ class Marginals:
             raise ValueError("Marginals needs four bins and cells, two columns and steps at least.")
         if not (self.each_column > 0 and self.megabytes > 0):
             raise ValueError("each_column and megabytes must be positive.")
+        if self.cells > EXACT_TICKS:
+            raise ValueError(f"cells must be at most {EXACT_TICKS:,}, got {self.cells:,}.")
 
     def design(self, schema: Schema) -> Design:
         """What will be counted."""

@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from nacre.cells import Column, table_columns
+from nacre.cells import EXACT_TICKS, Column, table_columns
 from nacre.methods.matching import class_label, label_place, public_rng, target_column
 from nacre.methods.method import Question
 from nacre.schema import Schema
@@ -99,6 +99,8 @@ class Mosaic:
             raise ValueError(
                 "Mosaic needs at least one component, fit and step, and four bins and cells."
             )
+        if self.cells > EXACT_TICKS:
+            raise ValueError(f"cells must be at most {EXACT_TICKS:,}, got {self.cells:,}.")
 
     def design(self, schema: Schema) -> Design:
         """What will be counted."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from nacre.cells import Column, table_columns
 from nacre.measurement import Measurement
+from nacre.nets.columns import check_most, known_columns
 from nacre.nets.generator import AbstractGenerator
 from nacre.nets.graphical_tree import Network, Tree
 from nacre.nets.mosaic_draw import decode, draw_bins, draw_cells, pick
@@ -48,15 +49,14 @@ class GraphicalGenerator(AbstractGenerator):
         self, n: int, layout: Layout, rng: np.random.Generator, fixed: Mapping[int, int]
     ) -> Encoded:
         """Draw rows; conditions hold by Bayes' rule, along the tree."""
-        columns = table_columns(layout, self.label, self.most)
-        if tuple(column.size for column in columns) != self.sizes:
-            raise ValueError("The generator was made for another layout.")
+        classes = len(self.network.weights)
+        columns = known_columns(layout, self.label, self.most, self.sizes, classes)
         given = _given(columns, fixed, self.label)
         network = self._conditioned(given, fixed.get(self.label) if self.label >= 0 else None)
         bins, label = self._rows(network, n, rng)
         cells = np.zeros((n, len(columns)), np.int64)
-        for column, group in enumerate(self._split(self.bins[None])):
-            inside = self._split(self.inside)[column]
+        tables = zip(self._split(self.bins[None]), self._split(self.inside), strict=True)
+        for column, (group, inside) in enumerate(tables):
             cells[:, column] = draw_cells(inside, group[0], bins[:, column], label, rng)
         for column, cell in given.items():
             cells[:, column] = cell
@@ -143,9 +143,11 @@ class GraphicalGenerator(AbstractGenerator):
 
     def _check(self) -> None:
         """Raise ValueError unless sampling is well defined, whatever a file said."""
+        check_most(self.most)
         classes, cells = len(self.network.weights), sum(self.sizes)
-        shapes = (self.inside.shape, self.counts.shape, self.bins.shape)
-        if min(self.sizes, default=0) < 1 or shapes != ((classes, cells),) * 2 + ((cells,),):
+        parts = (self.inside, self.counts, self.bins, self.network.weights)
+        wanted = ((classes, cells), (classes, cells), (cells,), (classes,))
+        if min(self.sizes, default=0) < 1 or tuple(part.shape for part in parts) != wanted:
             raise ValueError(DAMAGED)
         numbers: list[NDArray[Any]] = [self.inside, self.network.weights, *self.network.tables]
         if any(not np.isfinite(part).all() or (part < 0).any() for part in numbers):
@@ -156,9 +158,10 @@ class GraphicalGenerator(AbstractGenerator):
         for group, inside in zip(
             self._split(self.bins[None]), self._split(self.inside), strict=True
         ):
-            widths.append(int(group.max()) + 1)
-            if set(group[0].tolist()) != set(range(widths[-1])):
+            used = np.unique(group)
+            if not np.array_equal(used, np.arange(len(used))):
                 raise ValueError(DAMAGED)
+            widths.append(len(used))
             sums = np.stack([np.bincount(group[0], row) for row in inside])
             if np.abs(sums - 1).max() > TOLERANCE:
                 raise ValueError(DAMAGED)
@@ -173,13 +176,16 @@ def _check_network(network: Network, widths: list[int]) -> None:
     for place, (clique, table) in enumerate(zip(tree.cliques, network.tables, strict=True)):
         if not (-1 <= tree.parents[place] < place or place == 0 == tree.parents[place] + 1):
             raise ValueError(DAMAGED)
+        if table.ndim != 1 + len(clique):
+            raise ValueError(DAMAGED)
         separator, new = tree.separator(place), tree.new(place)
         ordered = (*separator, *new) == clique and not done & set(new) and set(separator) <= done
         if not ordered or not set(clique) <= set(range(len(widths))):
             raise ValueError(DAMAGED)
+        if not new or table.shape != (classes, *(widths[column] for column in clique)):
+            raise ValueError(DAMAGED)
         sums = table.sum(axis=tuple(range(1 + len(separator), table.ndim)))
-        fits = table.shape == (classes, *(widths[column] for column in clique))
-        if not new or not fits or np.minimum(np.abs(sums - 1), sums).max() > TOLERANCE:
+        if np.minimum(np.abs(sums - 1), sums).max() > TOLERANCE:
             raise ValueError(DAMAGED)
         done |= set(new)
     if done != set(range(len(widths))):

@@ -39,6 +39,7 @@ class MixtureGenerator(AbstractGenerator):
         Draws are stratified within each component: every row follows the mixture, and a whole
         table's marginals lie closer to it than independent draws would.
         """
+        self._check_layout(layout)
         weights = self._given(fixed)
         label, component = _pick(weights, n, rng)
         ticks = np.zeros((n, len(self.numbers)), np.int64)
@@ -52,6 +53,16 @@ class MixtureGenerator(AbstractGenerator):
         if self.label >= 0:
             codes[:, self.label] = label
         return layout.encoded(ticks, codes)
+
+    def _check_layout(self, layout: Layout) -> None:
+        """Raise ValueError unless every cell and code has its place in the layout."""
+        highest = [int(cells.high.max()) for cells in self.cells]
+        sizes = [table.shape[1] for table in self.codes]
+        if self.label >= 0:
+            sizes.insert(self.label, len(self.weights))
+        numbers = [number.ticks for number in layout.numbers]
+        if highest != numbers or sizes != [code.size for code in layout.codes]:
+            raise ValueError("The generator was made for another layout.")
 
     def _given(self, fixed: Mapping[int, int]) -> NDArray[np.float64]:
         """Joint weights given the fixed codes (Bayes' rule)."""
@@ -95,9 +106,14 @@ class MixtureGenerator(AbstractGenerator):
             ],
             label=int(config["label"]),
         )
-        components = generator.weights.shape[1]
+        _, components = generator.weights.shape
         if any(len(table) != components for table in [*generator.numbers, *generator.codes]):
             raise ValueError("The columns of the mixture have different numbers of components.")
+        for table, cells in zip(generator.numbers, generator.cells, strict=True):
+            if not cells.low.shape == cells.high.shape == table.shape[1:]:
+                raise ValueError("The cells of a number and their probabilities do not agree.")
+            if (cells.low < 0).any() or (cells.low > cells.high).any():
+                raise ValueError("A cell of the mixture holds no number.")
         return generator
 
 
@@ -106,7 +122,10 @@ def _probabilities(table: NDArray[Any]) -> NDArray[np.float64]:
     wide = np.asarray(table, np.float64)
     if wide.ndim != 2 or not np.isfinite(wide).all() or (wide < 0).any():
         raise ValueError("A table of probabilities holds something else.")
-    return np.asarray(wide / np.maximum(wide.sum(1, keepdims=True), 1e-300))
+    total = wide.sum(1, keepdims=True)
+    if not (total > 0).all():
+        raise ValueError("A table of probabilities holds nothing but zeros.")
+    return np.asarray(wide / total)
 
 
 def _pick(

@@ -8,7 +8,9 @@ known) follow from the label.  Without a teacher the mixture's own class is the 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 
 from nacre.cells import Column, table_columns
 from nacre.measurement import Measurement
+from nacre.nets.columns import known_columns
 from nacre.nets.generator import AbstractGenerator
 from nacre.nets.mosaic_draw import (
     chances,
@@ -70,9 +73,8 @@ class MosaicGenerator(AbstractGenerator):
         self, n: int, layout: Layout, rng: np.random.Generator, fixed: Mapping[int, int]
     ) -> Encoded:
         """Draw rows; conditions hold by Bayes' rule."""
-        columns = table_columns(layout, self.label, self.most)
-        if tuple(column.size for column in columns) != self.sizes:
-            raise ValueError("The generator was made for another layout.")
+        classes = self.weights.shape[1]
+        columns = known_columns(layout, self.label, self.most, self.sizes, classes)
         given = self._given(columns, fixed)
         by_class = self._class_weights(given, fixed)
         if self.trust < 0:
@@ -211,8 +213,12 @@ class MosaicGenerator(AbstractGenerator):
             raise ValueError(NOT_POSSIBLE)
         return weights / weights.max()
 
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *itertools.accumulate(self.sizes)]
+
     def _start(self, column: int) -> int:
-        return sum(self.sizes[:column])
+        return self._starts[column]
 
     def _span(self, column: int) -> slice:
         return slice(self._start(column), self._start(column) + self.sizes[column])

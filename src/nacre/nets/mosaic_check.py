@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nacre.nets.columns import check_most
+
 if TYPE_CHECKING:
     from nacre.nets.mosaic import MosaicGenerator
 
@@ -15,7 +17,8 @@ TOLERANCE = 1e-3
 def check(generator: MosaicGenerator) -> None:
     """Raise ValueError unless sampling is well defined, whatever the file said."""
     g = generator
-    if min(g.sizes, default=0) < 1 or g.most < 4 or not (g.trust == -1 or 0 <= g.trust <= 1):
+    check_most(g.most)
+    if min(g.sizes, default=0) < 1 or not (g.trust == -1 or 0 <= g.trust <= 1):
         raise ValueError("The settings of the mosaic are out of range.")
     cells, bins = sum(g.sizes), g.components.shape[-1]
     classes = g.weights.shape[-1]
@@ -54,9 +57,10 @@ def _check_bins(g: MosaicGenerator, bins: int) -> None:
             if np.abs(inside.sum(1) - 1).max() > TOLERANCE:
                 raise ValueError("A column of the mosaic does not add up to one.")
             continue
-        if own.min() != done or set(own.tolist()) != set(range(done, int(own.max()) + 1)):
+        used = np.unique(own)
+        if not np.array_equal(used, done + np.arange(len(used))):
             raise ValueError("The bins of the mosaic are not consecutive.")
-        top = int(own.max()) + 1
+        top = done + len(used)
         for row in inside:
             if np.abs(np.bincount(own - done, row) - 1).max() > TOLERANCE:
                 raise ValueError("A bin of the mosaic does not add up to one.")

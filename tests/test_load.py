@@ -1,0 +1,180 @@
+"""Loading a model: whatever a file says, it is a model or an ArchiveError, and cheap."""
+
+import contextlib
+import copy
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from typer.testing import CliRunner
+
+import nacre
+from nacre.archive import read, write
+from nacre.cli import app
+from nacre.methods import MERF, Marginals, Mosaic
+
+SCHEMA = nacre.Schema(
+    {
+        "age": nacre.Integer(low=0, high=49),
+        "weight": nacre.Real(low=-3, high=3, decimals=2),
+        "sex": nacre.Categorical(values=("F", "M")),
+        "ill": nacre.Boolean(),
+    },
+    label="ill",
+)
+METHODS = {
+    "mosaic": Mosaic(components=4, fits=1, steps=5),
+    "aim": Marginals(steps=5, rounds=1),
+    "merf": MERF(frequencies=10, components=3, steps=5),
+}
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A file of each method, as its document and arrays."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "age": rng.integers(0, 50, 500),
+            "weight": rng.normal(0, 1, 500).clip(-3, 3).round(2),
+            "sex": rng.choice(["F", "M"], 500),
+            "ill": rng.random(500) < 0.3,
+        }
+    )
+    found = {}
+    for name, method in METHODS.items():
+        path = tmp_path_factory.mktemp(name) / "model.nacre"
+        nacre.fit(table, SCHEMA, method=method, epsilon=10, delta=1e-6, seed=0).save(path)
+        found[name] = read(path)
+    return found
+
+
+def put(path, document, arrays):
+    """Write a file whose checksums are right, whatever it says."""
+    write(path, {key: part for key, part in document.items() if key != "nacre"}, arrays)
+    return path
+
+
+def refused(path):
+    tracemalloc.start()
+    try:
+        with pytest.raises(nacre.ArchiveError, match="does not fit together"):
+            nacre.load(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1 << 25, f"{peak >> 20} MiB were taken"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_is_sound_is_loaded(saved, tmp_path, method):
+    document, arrays = saved[method]
+    assert nacre.load(put(tmp_path / "x.nacre", document, arrays)).sample(3).shape == (3, 4)
+
+
+CHANGES = {
+    "many cells": {"generator": {"most": 10**12}, "schema": {"age": {"high": 2 * 10**8}}},
+    "endless cells": {"generator": {"most": 1e300}},
+    "noise": {"generator": {"noise": 10**400}},
+    "label": {"generator": {"label": 10**30}},
+    "sizes": {"generator": {"sizes": [10**15] * 3}},
+    "sizes of text": {"generator": {"sizes": "abc"}},
+    "no generator": {"generator": {"type": "os.system"}},
+    "delta": {"guarantee": {"delta": 10**400}},
+    "bound": {"schema": {"age": {"high": 10**400}}},
+    "decimals": {"schema": {"weight": {"decimals": 10**9}}},
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("what", CHANGES)
+def test_numbers_out_of_range_are_refused(saved, tmp_path, method, what):
+    document, arrays = copy.deepcopy(saved[method])
+    if method == "merf" and what in ("noise", "sizes", "sizes of text", "endless cells"):
+        pytest.skip("this generator has no such number")
+    change = CHANGES[what]
+    document["generator"] |= change.get("generator", {})
+    document["guarantee"] |= change.get("guarantee", {})
+    for name, facts in change.get("schema", {}).items():
+        document["schema"]["columns"][name] |= facts
+    refused(put(tmp_path / "x.nacre", document, arrays))
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        *(("ledger", value) for value in ("<b>", 5, {}, {"dataset": "x"})),
+        *((part, value) for part in ("settings", "versions") for value in (3, {"a": {"b": 1}})),
+        ("settings", {"a": [[1]]}),
+        ("guarantee", []),
+        ("schema", None),
+        ("types", 7),
+        ("types", "xyz"),
+        ("types", "00" * 50),
+        ("types", "ffffffff"),
+    ],
+)
+def test_parts_of_another_kind_are_refused(saved, tmp_path, part, value):
+    document, arrays = saved["mosaic"]
+    refused(put(tmp_path / "x.nacre", {**document, part: value}, arrays))
+
+
+def test_types_may_rot(saved, tmp_path):
+    document, arrays = saved["mosaic"]
+    sound, rng = bytes.fromhex(document["types"]), np.random.default_rng(1)
+    for _ in range(300):
+        data = bytearray(sound)
+        for place in rng.integers(8, len(data), size=rng.integers(1, 5)):
+            data[place] = rng.integers(256)
+        put(tmp_path / "x.nacre", {**document, "types": data.hex()}, arrays)
+        try:
+            nacre.load(tmp_path / "x.nacre").sample(2)
+        except nacre.ArchiveError as error:
+            assert "does not fit together" in str(error)
+
+
+@pytest.mark.parametrize("kind", [pa.binary((1 << 31) - 1), pa.list_(pa.int8(), (1 << 31) - 1)])
+def test_types_of_any_width_take_no_room(saved, tmp_path, kind):
+    document, arrays = saved["mosaic"]
+    types = pa.schema({"sex": kind, "age": kind}).serialize().to_pybytes().hex()
+    put(tmp_path / "x.nacre", {**document, "types": types}, arrays)
+    before = pa.default_memory_pool().max_memory()
+    with contextlib.suppress(nacre.ArchiveError):  # Arrow may refuse to read such a type
+        nacre.load(tmp_path / "x.nacre")
+    assert pa.default_memory_pool().max_memory() - before < 1 << 24
+
+
+def run(*arguments):
+    return CliRunner(env={"NACRE_TRACEBACK": ""}).invoke(app, [str(a) for a in arguments])
+
+
+def test_a_terminal_says_it_in_a_sentence(saved, tmp_path):
+    document, arrays = copy.deepcopy(saved["mosaic"])
+    document["generator"]["noise"] = 10**400
+    path = put(tmp_path / "x.nacre", document, arrays)
+    for command in (("show", path), ("sample", path, "-n", "5", "-o", tmp_path / "x.csv")):
+        done = run(*command)
+        assert done.exit_code == 2
+        assert "x.nacre is a nacre file but its content does not fit together" in done.stderr
+    path.write_bytes(path.read_bytes()[:-100])
+    assert run("show", path).exit_code == 2
+    assert "damaged" in run("show", path).stderr
+
+
+def test_names_in_a_file_do_not_steer_the_terminal(saved, tmp_path):
+    document, arrays = copy.deepcopy(saved["mosaic"])
+    evil = "\x1b[2J\x9b1m[/nothing][bold]evil"
+    document["method"] = evil
+    document["settings"] = {evil: evil}
+    document["versions"] = {evil: evil}
+    document["ledger"] = {"dataset": evil, "entry": 1}
+    document["guarantee"]["releases"][0] |= {"name": evil, "theorem": evil}
+    path = put(tmp_path / "x.nacre", document, arrays)
+    done = run("show", path)
+    assert done.exit_code == 0, done.stderr
+    assert not set("\x1b\x9b") & set(done.stdout)
+    assert done.stdout.count("[/nothing]") > 5
+    done = run("sample", path, "-n", "5", "-o", tmp_path / "x.csv", "--where", f"{evil}=3")
+    assert done.exit_code == 2 and not set("\x1b\x9b") & set(done.stderr)
