@@ -10,7 +10,8 @@ import numpy as np
 from nacre.evaluate.classifiers import REGRESSORS, Prediction, available, predict_all
 from nacre.evaluate.features import Features
 from nacre.evaluate.pairs import Pairs, compare_pairs
-from nacre.evaluate.rows import Rows
+from nacre.evaluate.rows import Binned, Rows
+from nacre.evaluate.shifts import Shift, find_shifts
 
 Result = TypeVar("Result")
 
@@ -65,6 +66,16 @@ class Comparison:
         if key not in self._found:
             self._found[key] = compute()
         return cast(Result, self._found[key])
+
+    def by_quantiles(self, name: str) -> tuple[Binned, Binned]:
+        """A number of both tables, in bins that hold about as many real rows each."""
+        edges = self.real.quantile_edges(name)
+        return self.real.bin_at(name, edges), self.synthetic.bin_at(name, edges)
+
+    @functools.cached_property
+    def shifts(self) -> tuple[Shift, ...]:
+        """How far means, tails and ordered differences of numbers are off."""
+        return find_shifts(self.real, self.synthetic)
 
     @functools.cached_property
     def pairs(self) -> Pairs:

@@ -9,7 +9,9 @@ import numpy as np
 from nacre.evaluate.alarms import alarms
 from nacre.evaluate.comparison import Comparison
 from nacre.evaluate.finding import ORDER, Finding, Level
+from nacre.evaluate.gaps import Gap, column_gaps
 from nacre.evaluate.pairs import pair_name
+from nacre.evaluate.shift_findings import shift_findings
 from nacre.evaluate.words import more, percent
 
 __all__ = ["AVOID_AUC", "AVOID_TV", "CARE_AUC", "CARE_TV", "Finding", "find"]
@@ -20,6 +22,7 @@ AVOID_TV, CARE_TV = 0.10, 0.05
 AVOID_LINK, CARE_LINK = 0.20, 0.10
 AVOID_AUC, CARE_AUC = 0.05, 0.02
 RIGHT_COUNT = 0.10
+FEW_ROWS = 100
 
 
 def find(
@@ -35,7 +38,9 @@ def find(
             mine.setdefault(score.metric, []).append(score)
     found = [
         *alarms(mine, guarantee),
-        *_columns(mine.get("tv1", ())),
+        *_few(comparison),
+        *_columns(column_gaps(itertools.chain.from_iterable(mine.values()), table)),
+        *shift_findings(comparison.shifts if "shifts" in mine else ()),
         *_links(mine, comparison),
         *_groups(mine.get("small-groups", ())),
         *_models(mine, comparison.label),
@@ -44,17 +49,27 @@ def find(
     return tuple(sorted(found, key=lambda f: (ORDER[f.level], -f.weight)))
 
 
-def _columns(scores: Sequence[Any]) -> Iterator[Finding]:
-    # The verdict rests on what chance does not explain, so that is what is printed.
-    wrong = sorted(
-        ((s.value - (s.reference or 0.0), s) for s in scores if s.part),
-        key=lambda pair: -pair[0],
-    )
-    bad = [(gap, s) for gap, s in wrong if gap > AVOID_TV]
-    doubtful = [(gap, s) for gap, s in wrong if CARE_TV < gap <= AVOID_TV]
+def _few(comparison: Comparison) -> Iterator[Finding]:
+    tables = {"real": len(comparison.real), "synthetic": len(comparison.synthetic)}
+    few = [f"{rows:,} {name}" for name, rows in tables.items() if rows < FEW_ROWS]
+    if few:
+        yield Finding(
+            "avoid",
+            "Too few rows",
+            f"Do not judge by this: with {' and '.join(few)} rows most of what it says may be "
+            f"chance. Compare {FEW_ROWS} or more of each.",
+            99,
+        )
 
-    def shown(some: Sequence[tuple[float, Any]]) -> str:
-        return ", ".join(f"{s.part} ({percent(gap)})" for gap, s in some)
+
+def _columns(gaps: Mapping[str, Gap]) -> Iterator[Finding]:
+    # The verdict rests on what chance does not explain, so that is what is printed.
+    wrong = [(gap.excess, name) for name, gap in gaps.items()]
+    bad = [(gap, name) for gap, name in wrong if gap > AVOID_TV]
+    doubtful = [(gap, name) for gap, name in wrong if CARE_TV < gap <= AVOID_TV]
+
+    def shown(some: Sequence[tuple[float, str]]) -> str:
+        return ", ".join(f"{name} ({percent(gap)})" for gap, name in some)
 
     if bad:
         yield Finding(
@@ -78,7 +93,7 @@ def _columns(scores: Sequence[Any]) -> Iterator[Finding]:
             "good",
             "Columns",
             f"Single columns are about as right as fresh real rows would be: at worst "
-            f"{percent(max(gap, 0.0))} more of the rows have the wrong value ({worst.part}).",
+            f"{percent(max(gap, 0.0))} more of the rows have the wrong value ({worst}).",
         )
 
 

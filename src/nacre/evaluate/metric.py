@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from nacre.evaluate.comparison import Comparison
 
 Goal = Literal["lower", "higher"]
-Need = Literal["label", "classes", "number", "binary", "test"]
+Need = Literal["label", "classes", "number", "binary", "test", "amount"]
 Reference = Literal["fresh", "held-out", "real-trained"]
 
 
@@ -33,8 +33,8 @@ class Metric:
         meaning: one sentence for people.
         compute: the values, the one of the whole table first.
         needs: what it cannot do without: a label; a label with classes; a label that is a number;
-            a column with two values; real rows that the synthetic table was not made from. It is
-            left out, with a note, where this is lacking.
+            a label with two values; real rows that the synthetic table was not made from; a column
+            that is a number or a date. It is left out, with a note, where this is lacking.
         reference: what to compute beside it. "fresh" is what as many fresh real rows as the
             synthetic table has would score, found from two samples of the real table; "held-out"
             takes the test rows for the synthetic table; "real-trained" trains on the real table.

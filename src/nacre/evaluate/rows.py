@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nacre.schema import Encoded, Schema
+from nacre.schema.scale import Scale
 
 BINS = 20
 """Equal-width bins over the declared bounds, into which numbers fall for marginals."""
@@ -107,6 +108,39 @@ class Rows:
         unit = (self.ticks[place] / top).astype(np.float32)
         missing = self.missing(name)
         return unit if missing is None else np.where(missing, np.float32(np.nan), unit)
+
+    def values(self, name: str) -> np.ndarray:
+        """A number as it is written, a date in microseconds since 1970; NaN where missing."""
+        scale = Scale(self.schema.columns[name])
+        place = _numbers(self.schema)[name]
+        values = scale.values(self.ticks[place].astype(np.int64)).astype(np.float64)
+        missing = self.missing(name)
+        return values if missing is None else np.where(missing, np.nan, values)
+
+    def quantile_edges(self, name: str, bins: int = BINS) -> np.ndarray:
+        """Where to cut a number so that each of up to `bins` bins holds about as many rows.
+
+        The last tick of each bin. A value that fills a bin alone gets its own, and there is one
+        more on either side, for what lies beyond all rows.
+        """
+        ticks = self.ticks[_numbers(self.schema)[name]].astype(np.int64)
+        missing = self.missing(name)
+        ticks = np.sort(ticks if missing is None else ticks[~missing])
+        if not len(ticks):
+            return np.zeros(0, np.int64)
+        ranks = np.ceil(np.arange(1, bins + 1) / bins * len(ticks)).astype(np.int64) - 1
+        found, times = np.unique(ticks[ranks], return_counts=True)
+        return np.unique(np.concatenate([found, found[times > 1] - 1, ticks[:1] - 1]))
+
+    def bin_at(self, name: str, edges: np.ndarray) -> Binned:
+        """A number as codes: bin k ends with tick `edges[k]`, the last one never; then missing."""
+        ticks = self.ticks[_numbers(self.schema)[name]].astype(np.int64)
+        codes, size = np.searchsorted(edges, ticks), len(edges) + 1
+        missing = self.missing(name)
+        if missing is not None:
+            codes[missing] = size
+            size += 1
+        return Binned(codes.astype(_width(size)), size)
 
     def missing(self, name: str) -> np.ndarray | None:
         """Where a nullable number is missing; None if it cannot be."""

@@ -134,6 +134,7 @@ def _lacking(metric: Metric, comparison: Comparison) -> set[str]:
         "number": comparison.label is not None and comparison.classes is None,
         "binary": comparison.classes == 2,
         "test": comparison.tested,
+        "amount": any(map(comparison.real.is_number, comparison.real.names)),
     }
     return {need for need in metric.needs if not met[need]}
 

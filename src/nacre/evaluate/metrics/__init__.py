@@ -17,9 +17,11 @@ from nacre.evaluate.metrics import (
     membership,
     mmd,
     one_way,
+    one_way_quantiles,
     r2,
     range_queries,
     ranking,
+    shifts,
     small_groups,
     three_way,
     three_way_100,
@@ -31,6 +33,8 @@ METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
         one_way.METRIC,
+        one_way_quantiles.METRIC,
+        shifts.METRIC,
         coverage.METRIC,
         two_way.METRIC,
         association.METRIC,

@@ -1,8 +1,14 @@
 """The chapter of single columns."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nacre.evaluate.evaluation import Evaluation, Score
+from nacre.evaluate.evaluation import Evaluation
+from nacre.evaluate.findings import AVOID_TV
+from nacre.evaluate.gaps import Gap, column_gaps
+from nacre.evaluate.shift_findings import AVOID_SHIFT, CARE_SHIFT, fact
+from nacre.evaluate.shifts import Shift
+from nacre.evaluate.words import percent
 from nacre.report.chapters.common import grid, key, lede, level, of_table, shades
 from nacre.report.figures.canvas import plate
 from nacre.report.figures.columns import draw_column, missing_shares
@@ -13,40 +19,68 @@ MOST_FIGURES = 60
 
 def columns(evaluation: Evaluation) -> Markup:
     """Every column, the worst first."""
-    scores: dict[str, list[Score]] = {name: [] for name in evaluation.schema.names}
-    for score in evaluation.results:
-        if score.metric == "tv1" and score.part:
-            scores[score.part].append(score)
-    names = sorted(scores, key=lambda name: -max((s.value for s in scores[name]), default=0))
+    gaps = {table: column_gaps(evaluation.results, table) for table in evaluation.tables}
+    shifts = {table: _shifts(evaluation, table) for table in evaluation.tables}
+    names = sorted(
+        evaluation.schema.names,
+        key=lambda name: -max(_badness(name, gaps[t], shifts[t]) for t in evaluation.tables),
+    )
     figures = [
         plate(
             draw_column(name, evaluation.comparisons),
-            _caption(evaluation, name, scores[name]),
+            _caption(evaluation, name, gaps, shifts),
             f"Column {name}, real and synthetic",
         )
         for name in names[:MOST_FIGURES]
     ]
     rest = len(names) - len(figures)
     words = (
-        "The percentage is the share of rows that would have to change for the column to be right. "
-        "Worst first."
+        "Worst first. The percentage is that of the verdicts: the share of rows with the wrong "
+        "value, beyond what as many fresh real rows would show. An axis of a number with a long "
+        "tail is stretched where most rows are."
     )
     more = f" The {rest} best columns are not drawn." if rest else ""
-    gaps = [_gap(score) for found in scores.values() for score in found]
     return join(
         lede(words + more),
-        shades(gaps, "more than % of the rows beyond what fresh real rows would show"),
+        shades(
+            [gap.excess for found in gaps.values() for gap in found.values()],
+            "more than % of the rows",
+        ),
         key(evaluation),
         grid(figures),
     )
 
 
-def _caption(evaluation: Evaluation, name: str, scores: list[Score]) -> Markup:
+def _shifts(evaluation: Evaluation, table: str) -> list[Shift]:
+    """What is off with the mean and the tails of columns, if that was measured."""
+    if evaluation.score("shifts", table) is None:
+        return []
+    return [shift for shift in evaluation.comparisons[table].shifts if shift.gap > CARE_SHIFT]
+
+
+def _badness(name: str, gaps: Mapping[str, Gap], shifts: Sequence[Shift]) -> float:
+    """How far beyond what is tolerable, whatever is off with the column."""
+    share = gaps[name].excess / AVOID_TV if name in gaps else 0.0
+    return max([share, *(s.gap / AVOID_SHIFT for s in shifts if s.name == name)])
+
+
+def _caption(
+    evaluation: Evaluation,
+    name: str,
+    gaps: Mapping[str, Mapping[str, Gap]],
+    shifts: Mapping[str, Sequence[Shift]],
+) -> Markup:
     """The column's name, how far off each table is, and how many values are missing."""
     parts: list[Any] = [tag("b", name)]
-    for score in scores:
-        text = tag("span", f"{score.value:.1%}", class_=level(_gap(score)))
-        parts += [" ", of_table(evaluation, score.table, text)]
+    for table in evaluation.tables:
+        if name in gaps[table]:
+            excess = gaps[table][name].excess
+            text = tag("span", percent(max(excess, 0.0)), class_=level(excess))
+            parts += [" ", of_table(evaluation, table, text)]
+        for shift in shifts[table]:
+            if shift.name == name:
+                text = tag("span", fact(shift), class_=level(shift.gap, AVOID_SHIFT, CARE_SHIFT))
+                parts.append(tag("span", of_table(evaluation, table, text), class_="shift"))
     missing = missing_shares(name, evaluation.comparisons)
     if missing:
         names = (None, *evaluation.tables)
@@ -58,8 +92,3 @@ def _caption(evaluation: Evaluation, name: str, scores: list[Score]) -> Markup:
             tag("span", "missing ", *(join(" ", share) for share in shares), class_="gaps")
         )
     return join(*parts)
-
-
-def _gap(score: Score) -> float:
-    """How much worse than fresh real rows."""
-    return score.value - (score.reference or 0)

@@ -10,7 +10,9 @@ from nacre.evaluate.rows import Rows
 from nacre.report.figures.canvas import INK, LINE, MUTED, REAL, new_figure, series
 from nacre.report.figures.names import value_names
 from nacre.report.figures.ticks import share_axis, value_axis
+from nacre.report.figures.warp import warp_for
 from nacre.report.markup import short
+from nacre.schema import Integer, Real
 
 WIDTH = 3.5
 HEIGHT = 2.05
@@ -43,6 +45,9 @@ def _draw_number(name: str, real: Rows, tables: list[Rows]) -> Any:
     present = [unit[~np.isnan(unit)] for unit in units]
     column = real.schema.columns[name]
     edges = _edges(present, column.ticks or 1)
+    warp = warp_for(present[0], edges) if isinstance(column, Integer | Real) else None
+    if warp is not None:
+        edges = warp.edges(edges[0], edges[-1], column.ticks or 1)
     figure, axes = new_figure(WIDTH, HEIGHT)
     shares = [np.histogram(unit, edges)[0] / max(len(unit), 1) for unit in present]
     axes.stairs(shares[0], edges, fill=True, color=REAL, alpha=0.45, linewidth=0)
@@ -60,10 +65,16 @@ def _draw_number(name: str, real: Rows, tables: list[Rows]) -> Any:
             fontsize=7,
         )
     axes.set_ylim(0)
-    axes.set_xlim(edges[0], edges[-1])
+    ends = float(edges[0]), float(edges[-1])
+    if warp is not None and isinstance(column, Integer | Real):
+        axes.set_xscale("function", functions=(warp.forward, warp.inverse))
+        axes.minorticks_off()
+        warp.mark(axes.xaxis, column, *ends)
+    else:
+        value_axis(axes.xaxis, column, *ends)
+    axes.set_xlim(*ends)
     share_axis(axes.yaxis)
     axes.grid(axis="y")
-    value_axis(axes.xaxis, column, float(edges[0]), float(edges[-1]))
     figure.tight_layout(pad=0.4)
     return figure
 

@@ -1,0 +1,32 @@
+"""How far means, tails and ordered differences of numbers are off."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from nacre.evaluate.comparison import Comparison
+from nacre.evaluate.metric import Metric, Value
+
+
+def compute(comparison: Comparison) -> Iterator[Value]:
+    """The mean over all of them, then each."""
+    shifts = comparison.shifts
+    yield Value("", float(np.mean([shift.gap for shift in shifts])) if shifts else 0.0)
+    for shift in shifts:
+        yield Value(f"{shift.name}: {shift.what}", shift.gap)
+
+
+METRIC = Metric(
+    name="shifts",
+    title="Means and tails of numbers",
+    group="columns",
+    goal="lower",
+    low=0,
+    high=float("inf"),
+    meaning="How far the mean and the 1% and 99% quantiles of a number are off beyond chance, and "
+    "the median and 90% quantile of a difference that a constraint orders, relative to how widely "
+    "the real values spread.",
+    compute=compute,
+    needs=frozenset({"amount"}),
+    quick=True,
+)

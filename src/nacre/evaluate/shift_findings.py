@@ -1,0 +1,73 @@
+"""What is said of numbers whose mean, tails or distance from another column are off."""
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+
+from nacre.evaluate.finding import Finding
+from nacre.evaluate.shifts import DIFFERENCE_SHARES, Shift
+from nacre.evaluate.words import more
+
+# Relative to how widely the real values spread. An average that is off by a tenth of a typical
+# deviation is seen by a careful reader; by a quarter, it tells another story.
+AVOID_SHIFT, CARE_SHIFT = 0.25, 0.10
+_SAID = {
+    "mean": "mean {} instead of {}",
+    "1%": "lowest 1% up to {} instead of {}",
+    "50%": "median {} instead of {}",
+    "90%": "9 in 10 up to {} instead of {}",
+    "99%": "highest 1% from {} instead of {}",
+}
+
+
+def shift_findings(shifts: Sequence[Shift]) -> Iterator[Finding]:
+    """Sentences about single numbers, then about differences of two columns."""
+    between = [shift for shift in shifts if shift.what in DIFFERENCE_SHARES]
+    single = [shift for shift in shifts if shift.what not in DIFFERENCE_SHARES]
+    yield from _findings(
+        single,
+        "Numbers",
+        "Do not use averages or extremes of",
+        "Take care with averages or extremes of",
+        "Averages and extremes of numbers are about right.",
+    )
+    yield from _findings(
+        between,
+        "Differences",
+        "Do not study how far these are apart:",
+        "Take care with how far these are apart:",
+        "Columns that a constraint orders are about as far apart as they should be.",
+    )
+
+
+def _findings(
+    shifts: Sequence[Shift], topic: str, avoid: str, care: str, good: str
+) -> Iterator[Finding]:
+    grouped = [list(own) for _, own in itertools.groupby(shifts, lambda shift: shift.name)]
+    grouped.sort(key=_worst, reverse=True)
+    bad = [own for own in grouped if _worst(own) > AVOID_SHIFT]
+    doubtful = [own for own in grouped if CARE_SHIFT < _worst(own) <= AVOID_SHIFT]
+    if bad:
+        weight = 10 * min(_worst(bad[0]), 1.0) + len(bad)
+        yield Finding("avoid", topic, f"{avoid} {_listed(bad)}.", weight)
+    if doubtful:
+        yield Finding("care", topic, f"{care} {_listed(doubtful)}.", float(len(doubtful)))
+    if grouped and not bad and not doubtful:
+        yield Finding("good", topic, good)
+
+
+def _worst(shifts: Iterable[Shift]) -> float:
+    return max(shift.gap for shift in shifts)
+
+
+def _listed(columns: Sequence[Sequence[Shift]], most: int = 4) -> str:
+    """Each column with the facts that are off, real values last."""
+    said = [
+        f"{own[0].name} ({'; '.join(fact(s) for s in own if s.gap > CARE_SHIFT)})"
+        for own in columns[:most]
+    ]
+    return ", ".join(said) + more(columns, most)
+
+
+def fact(shift: Shift) -> str:
+    """What is off, the synthetic value first."""
+    return _SAID[shift.what].format(shift.synthetic, shift.real)

@@ -1,0 +1,111 @@
+"""How far the mean and the tails of a number are off, and what lies between ordered columns."""
+
+import dataclasses
+from collections.abc import Iterator
+
+import numpy as np
+
+from nacre.evaluate.amounts import Amount, difference, difference_name
+from nacre.evaluate.rows import Rows
+from nacre.schema import Schema
+from nacre.schema.condition import Order
+from nacre.schema.scale import Scale
+
+FEWEST = 200
+"""Rows of either table, below which a tail is a handful of rows."""
+SLACK = 0.0025
+"""A quantile counts as right if it is one of the real table's within this share of the rows."""
+CHANCE = 2.0
+"""Standard errors that chance explains."""
+SINGLE_SHARES = {"1%": 0.01, "99%": 0.99}
+DIFFERENCE_SHARES = {"50%": 0.5, "90%": 0.9}
+
+
+@dataclasses.dataclass(frozen=True)
+class Shift:
+    """One fact about a number in both tables.
+
+    Attributes:
+        name: the column, or the difference of two.
+        what: "mean", or the share of rows that lie below it: "1%", "50%", "90%", "99%".
+        real: in the real table, as people write it.
+        synthetic: in the synthetic table.
+        gap: how far apart they are beyond what chance explains, relative to the real table's own
+            width: its mean distance from the median for the mean and the median, the distance from
+            the median to that quantile for others.
+    """
+
+    name: str
+    what: str
+    real: str
+    synthetic: str
+    gap: float
+
+
+def find_shifts(real: Rows, synthetic: Rows) -> tuple[Shift, ...]:
+    """Means and 1% and 99% quantiles of numbers; medians and 90% quantiles of differences."""
+    found: list[Shift] = []
+    for name in filter(real.is_number, real.names):
+        amount = Amount(real.schema.columns[name])
+        found += _compare(name, amount, real.values(name), synthetic.values(name), SINGLE_SHARES)
+    for earlier, later in ordered_pairs(real.schema):
+        amount = difference(real.schema.columns[later])
+        gaps = [rows.values(later) - rows.values(earlier) for rows in (real, synthetic)]
+        name = difference_name(later, earlier)
+        found += _compare(name, amount, gaps[0], gaps[1], DIFFERENCE_SHARES)
+    return tuple(found)
+
+
+def ordered_pairs(schema: Schema) -> list[tuple[str, str]]:
+    """The numbers and dates that a constraint orders in every row: the smaller first.
+
+    Example:
+        >>> from nacre.schema import Integer
+        >>> columns = {name: Integer(low=0, high=9) for name in "abc"}
+        >>> ordered_pairs(Schema(columns, constraints=["a <= b", "c > b", "a < 5"]))
+        [('a', 'b'), ('b', 'c')]
+    """
+    found: dict[tuple[str, str], None] = {}
+    for rule in schema.rules:
+        if rule.kind != "rule" or rule.premise:
+            continue
+        for order in rule.demands:
+            if not isinstance(order, Order) or order.sign in ("=", "!="):
+                continue
+            if Scale(schema.columns[order.left]).kind in ("number", "time"):
+                up = order.sign in ("<", "<=")
+                found[(order.left, order.right) if up else (order.right, order.left)] = None
+    return list(found)
+
+
+def _compare(
+    name: str, amount: Amount, real: np.ndarray, synthetic: np.ndarray, shares: dict[str, float]
+) -> Iterator[Shift]:
+    real, synthetic = (np.sort(values[~np.isnan(values)]) for values in (real, synthetic))
+    if min(len(real), len(synthetic)) < FEWEST:
+        return
+    size = 1 / (1 / len(real) + 1 / len(synthetic))
+    middle = _quantile(real, 0.5)
+    width = float(np.abs(real - middle).mean())
+    if not width:
+        return
+
+    def shift(what: str, one: float, other: float, unit: float, allowed: float) -> Shift:
+        gap = max(abs(other - one) - allowed, 0.0) / unit
+        return Shift(name, what, amount.text(one), amount.text(other), gap)
+
+    if shares is SINGLE_SHARES:
+        means = float(real.mean()), float(synthetic.mean())
+        yield shift("mean", *means, width, CHANCE * float(real.std()) / size**0.5)
+    for what, share in shares.items():
+        one, other = _quantile(real, share), _quantile(synthetic, share)
+        reach = max(SLACK, CHANCE * (share * (1 - share) / size) ** 0.5)
+        low, high = (_quantile(real, share + sign * reach) for sign in (-1, 1))
+        allowed = one - low if other < one else high - one
+        yield shift(what, one, other, max(abs(one - middle), width), allowed)
+
+
+def _quantile(ordered: np.ndarray, share: float) -> float:
+    """The value that this share of the rows does not exceed."""
+    place = int(np.ceil(min(max(share, 0.0), 1.0) * len(ordered))) - 1
+    return float(ordered[max(place, 0)])

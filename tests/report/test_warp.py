@@ -1,0 +1,40 @@
+"""The axis of a number with a long tail."""
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from nacre.report.figures.columns import _edges
+from nacre.report.figures.warp import Warp, warp_for
+from nacre.schema import Integer
+
+
+@pytest.fixture
+def cost() -> np.ndarray:
+    rng = np.random.default_rng(0)
+    return np.exp(rng.normal(7.5, 1.5, 5000)) / 1_000_000
+
+
+def test_only_crowded_numbers_are_stretched(cost):
+    rng = np.random.default_rng(0)
+    even, spike = rng.random(5000), np.where(rng.random(5000) < 0.9, 0.0, rng.random(5000))
+    assert warp_for(cost, _edges([cost], 10**6)) is not None
+    assert warp_for(even, _edges([even], 10**6)) is None
+    assert warp_for(spike, _edges([spike], 10**6)) is None
+
+
+def test_no_stretched_bin_holds_most_rows(cost):
+    edges = _edges([cost], 10**6)
+    assert np.histogram(cost, edges)[0].max() > 2500
+    warp = warp_for(cost, edges)
+    stretched = warp.edges(edges[0], edges[-1], 10**6)
+    counts = np.histogram(cost, stretched)[0]
+    assert counts.max() < 1000
+    assert counts.sum() >= 0.998 * len(cost)
+
+
+def test_ticks_are_round_and_apart():
+    axis = Figure().subplots().xaxis
+    warp = Warp(center=0.002, width=0.0015)
+    warp.mark(axis, Integer(low=0, high=1_000_000), 0.0, 0.2)
+    assert [t.get_text() for t in axis.get_ticklabels()] == ["0", "10,000", "100,000"]
