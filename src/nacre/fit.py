@@ -15,6 +15,7 @@ from nacre.methods import Method, Question, choose
 from nacre.model import Model
 from nacre.plan import as_rows, as_schema, planned_releases, warn_about_rows
 from nacre.schema import Schema, SchemaError
+from nacre.schema.differences import Differences
 from nacre.vault.bound import Adjacency
 from nacre.vault.ledger import Ledger
 from nacre.vault.planning import check_budget
@@ -67,16 +68,23 @@ def fit(
     check_budget(epsilon, delta)
     adjacency, rows = Adjacency(adjacency), as_rows(rows)
     _check_choices(bad_rows, seed)
-    chosen, _ = choose(method, schema, epsilon)
+    differences = Differences.of(schema)
+    chosen, _ = choose(method, differences.modeled, epsilon)
     # Refuses a schema or settings that the method cannot serve, before a row is read.
-    questions = chosen.questions(schema, adjacency)
+    questions = chosen.questions(differences.modeled, adjacency)
     source = open_source(data, schema)
     held = _check(source, schema) if bad_rows == "check" else None
     cost: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency}
     reservation = reserve_in(ledger, dataset, **cost, method=chosen.title, releases=len(questions))
     with charged(reservation):
         vault = Vault(
-            source, schema, **cost, rows=rows, charge=reservation, on_progress=on_progress
+            source,
+            schema,
+            **cost,
+            rows=rows,
+            differences=differences.stated,
+            charge=reservation,
+            on_progress=on_progress,
         )
         if reservation is not None:
             # A draft's releases are charged again: nothing tells that this ledger has them.
@@ -85,6 +93,7 @@ def fit(
         generator = chosen.learn(vault, key=_key(seed))
     return Model(
         schema=schema,
+        differences=differences.stated,
         generator=generator,
         guarantee=vault.guarantee(),
         method=chosen.title,

@@ -6,6 +6,7 @@ import dataclasses
 import numbers
 import platform
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from nacre.measurement import Measurement
 from nacre.nets.generator import AbstractGenerator
 from nacre.rejection import Keep, Rejection
 from nacre.schema import Encoded, Schema, as_types
+from nacre.schema.differences import Difference, Differences
 from nacre.vault.accountant import Release
 from nacre.vault.guarantee import Guarantee
 from nacre.version import __version__
@@ -29,7 +31,9 @@ class Model:
     """A generator of synthetic rows with the guarantee under which it was made.
 
     Everything in it is post-processing of the releases that the guarantee lists, so the model
-    itself, not only its samples, may be given away.
+    itself, not only its samples, may be given away.  `differences` are the columns that were
+    fitted as distances from others, by the constraints of the time; other constraints on samples
+    leave them as they are.
     """
 
     schema: Schema
@@ -40,6 +44,7 @@ class Model:
     kind: str = "file"
     types: pa.Schema | None = None
     ledger: Mapping[str, Any] | None = None
+    differences: Sequence[Difference] = ()
     versions: Mapping[str, str] = dataclasses.field(default_factory=lambda: versions())
 
     def __repr__(self) -> str:
@@ -48,8 +53,17 @@ class Model:
 
     @property
     def measurements(self) -> tuple[Measurement, ...]:
-        """Noisy histograms among the releases, where the method kept them; public like the rest."""
-        return self.generator.measured(self.schema.layout)
+        """Noisy histograms among the releases, where the method kept them; public like the rest.
+
+        Of a column that was fitted as a difference there is none: its cells are not the column's.
+        """
+        replaced = {each.column for each in self.differences}
+        every = self.generator.measured(self._differences.modeled.layout)
+        return tuple(each for each in every if each.column not in replaced)
+
+    @cached_property
+    def _differences(self) -> Differences:
+        return Differences(self.schema, self.differences)
 
     def sample(
         self,
@@ -99,8 +113,20 @@ class Model:
         """Draw n rows as a stream of Arrow tables, so that memory stays flat in n."""
         if isinstance(n, bool) or not isinstance(n, numbers.Integral) or n < 0:
             raise ValueError(f"Cannot draw {n!r} rows. Give a whole number that is not negative.")
-        rows = Rejection(self.generator, self.schema, self._decode, where=where, keep=keep)
-        yield from rows.batches(n, np.random.default_rng(seed))
+        yield from self.rejection(where=where, keep=keep).batches(n, np.random.default_rng(seed))
+
+    def rejection(
+        self, *, where: Mapping[str, Any] | None = None, keep: Keep | None = None
+    ) -> Rejection:
+        """A stream of rows as `batches` draws it, which also tells what share it has kept."""
+        return Rejection(
+            self.generator,
+            self.schema,
+            self._decode,
+            differences=self.differences,
+            where=where,
+            keep=keep,
+        )
 
     def with_constraints(self, constraints: Sequence[str | Mapping[str, Any]]) -> Model:
         """The same model under other constraints, or none; free, as they bind only samples."""
@@ -113,6 +139,7 @@ class Model:
             "method": self.method,
             "settings": dict(self.settings),
             "schema": self.schema.digest,
+            "differences": self._differences.to_list(),
             "versions": dict(self.versions),
             "ledger": dict(self.ledger) if self.ledger else None,
         }
@@ -155,8 +182,10 @@ def load(path: str | Path) -> Model:
         state = dict(document["generator"])
         generator = GENERATORS[state.pop("type")].restore(state, arrays)
         schema = Schema.from_dict(document["schema"])
+        differences = Differences.from_list(schema, document.get("differences", ()))
         model = Model(
             schema=schema,
+            differences=differences.stated,
             generator=generator,
             guarantee=Guarantee.from_dict(document["guarantee"]),
             method=str(document["method"]),
@@ -171,7 +200,9 @@ def load(path: str | Path) -> Model:
                 raise ValueError("The guarantee leaves out what the schema was bought with.")
         # Drawing one row shows that generator and schema belong together.  Not through
         # constraints: hardly any row may satisfy them, which is no damage.
-        model._decode(generator.sample(1, schema.layout, np.random.default_rng(0), {}))
+        layout = differences.modeled.layout
+        row = generator.sample(1, layout, np.random.default_rng(0), {})
+        model._decode(differences.add(row))
     except MemoryError:
         raise ArchiveError(f"{path} does not fit into the memory that is left.") from None
     except Exception as error:  # of any kind, NumPy's and Arrow's own too: a stranger wrote it

@@ -12,6 +12,7 @@ from typing import Any
 from nacre.methods import choose
 from nacre.methods.method import Method, Question
 from nacre.schema import Schema
+from nacre.schema.differences import Differences
 from nacre.vault.accountant import Release
 from nacre.vault.bound import Adjacency
 from nacre.vault.planning import check_budget, plan_choice, plan_sum, remaining_mu
@@ -116,6 +117,7 @@ def plan(
     rows = as_rows(rows)
     if label is not None:
         schema = schema.with_label(label)
+    schema = Differences.of(schema).modeled
     chosen, reason = choose(method, schema, epsilon)
     prior = tuple(Release.from_dict(release) for release in schema.releases)
     mu = remaining_mu(prior, epsilon, delta, adjacency)

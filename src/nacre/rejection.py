@@ -7,7 +7,7 @@ distribution given the rules. All of it is post-processing, acceptance rates inc
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -17,6 +17,7 @@ from nacre.nets.generator import AbstractGenerator
 from nacre.schema import Encoded, Schema
 from nacre.schema.condition import View
 from nacre.schema.constraint import Rule
+from nacre.schema.differences import Difference, Differences
 from nacre.schema.domain import Contradiction, narrow
 from nacre.schema.given import given
 
@@ -34,6 +35,7 @@ class Rejection:
 
     Columns with a list of values of which only one is left are fixed inside the generator, which
     conditions on it exactly and without loss; everything else is tried on each candidate.
+    Columns that were fitted as `differences` are added up first; a sum out of bounds is dropped.
     """
 
     def __init__(
@@ -42,17 +44,19 @@ class Rejection:
         schema: Schema,
         decode: Callable[[Encoded], pa.Table],
         *,
+        differences: Sequence[Difference] = (),
         where: Mapping[str, Any] | None = None,
         keep: Keep | None = None,
     ) -> None:
         self.generator = generator
         self.schema = schema
+        self.differences = Differences(schema, differences)
         self.decode = decode
         self.keep = keep
         asked = given(where or {}, schema.columns)
         self.rules = tuple(dict.fromkeys((*schema.rules, *asked)))
         self.fixed = _fixed(schema, self.rules)
-        self.drawn = self.kept = self.tried = 0
+        self.drawn = self.kept = self.tried = self.good = 0
         self.passed = dict.fromkeys(self.rules, 0)
 
     def batches(self, n: int, rng: np.random.Generator) -> Iterator[pa.Table]:
@@ -61,8 +65,10 @@ class Rejection:
             # Where rows are dropped, as many more are drawn as the past suggests.
             lost = (self.drawn + 1) / (self.kept + 1)
             size = min(CHUNK, max(1, math.ceil((n - self.kept) * lost)))
-            part = self._candidates(size, rng).slice(0, n - self.kept)
+            part = self._candidates(size, rng)
             self.drawn += size
+            self.good += part.num_rows
+            part = part.slice(0, n - self.kept)
             self.kept += part.num_rows
             if self.kept < self.drawn * RAREST and self.drawn > PATIENCE:
                 raise ValueError(self._too_rare())
@@ -70,10 +76,10 @@ class Rejection:
 
     def _candidates(self, size: int, rng: np.random.Generator) -> pa.Table:
         """What is left of so many candidates."""
-        rows = self._draw(size, rng)
-        if self.rules:
+        rows = self.differences.add(self._draw(size, rng))
+        if self.rules or self.differences.stated:
             view = View.of(self.schema.columns, rows)
-            good = np.ones(size, bool)
+            good = rows.valid.copy()
             for rule in self.rules:
                 holds = rule.holds(view)
                 self.passed[rule] += int(np.count_nonzero(holds))
@@ -87,7 +93,8 @@ class Rejection:
 
     def _draw(self, size: int, rng: np.random.Generator) -> Encoded:
         try:
-            return self.generator.sample(size, self.schema.layout, rng, self.fixed)
+            layout = self.differences.modeled.layout
+            return self.generator.sample(size, layout, rng, self.fixed)
         except ValueError as error:
             if not self.fixed:
                 raise
@@ -113,10 +120,20 @@ class Rejection:
             ]
         )
 
+    def describe(self) -> str:
+        """What share of the candidates was kept, and what most of the others broke."""
+        rates = {rule.text: passed / max(self.drawn, 1) for rule, passed in self.passed.items()}
+        rarest = min(rates, key=lambda text: rates[text], default=None)
+        told = f" `{rarest}` holds in {_percent(rates[rarest])}." if rarest is not None else ""
+        return (
+            f"{_percent(self.rate)} of the candidate rows were kept; the others break constraints "
+            f"or conditions, or leave the bounds.{told}"
+        )
+
     @property
     def rate(self) -> float:
-        """The share of candidates that were kept."""
-        return self.kept / max(self.drawn, 1)
+        """The share of candidates that satisfy everything asked for."""
+        return self.good / max(self.drawn, 1)
 
 
 def _fixed(schema: Schema, rules: tuple[Rule, ...]) -> dict[int, int]:
@@ -134,4 +151,4 @@ def _fixed(schema: Schema, rules: tuple[Rule, ...]) -> dict[int, int]:
 
 
 def _percent(rate: float) -> str:
-    return f"{100 * rate:.2g}%"
+    return f"{rate:.0%}" if rate >= 0.1 else f"{100 * rate:.2g}%"

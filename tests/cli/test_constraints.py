@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import pytest
 from tests.cli.conftest import SCHEMA
@@ -87,6 +88,22 @@ def test_from_the_schema_to_the_rows(folder, tmp_path):
     done = folder.run("sample", folder / "out.nacre", "-n", "1", "-o", out, *no_row)
     assert done.exit_code == 2
     assert "No row can be drawn" in done.stderr
+
+
+def test_many_candidates_that_are_drawn_in_vain_are_told(fitted, tmp_path):
+    def remark(*options):
+        out = tmp_path / "x.csv"
+        done = fitted.run("sample", fitted / "out.nacre", "-n", "500", "-o", out, *options)
+        assert done.exit_code == 0, done.output
+        return done.stderr
+
+    told = remark("--where", "age=20..60")
+    assert re.search(
+        r"^\d\d% of the candidate rows were kept; .* `age = 20..60` holds in \d\d%\.$", told, re.M
+    )
+    assert "candidate rows" not in remark()
+    assert "candidate rows" not in remark("--where", "sex=Male"), "the model itself keeps to these"
+    assert remark("--where", "age=20..60", "--quiet") == ""
 
 
 def test_a_wrong_constraint_is_told_before_anything_is_spent(folder):

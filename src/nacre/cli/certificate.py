@@ -66,6 +66,7 @@ def _facts(model: Model) -> dict[str, str]:
         "schema": f"{len(schema.names)} columns, {PROVENANCE[schema.provenance]}",
         "schema digest": schema.digest,
         "label": schema.label or "none",
+        "differences": ", ".join(map(str, model.differences)) or "none",
         "settings": "  ".join(f"{name}={value}" for name, value in model.settings.items()),
         "versions": "  ".join(f"{name} {value}" for name, value in model.versions.items()),
         "ledger": "none",

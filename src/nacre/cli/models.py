@@ -24,6 +24,8 @@ from nacre.cli.options import Json, Quiet
 if TYPE_CHECKING:
     from nacre.model import Model
 
+MOSTLY = 0.9  # of the candidate rows are kept; below that it is told
+
 ModelFile = Annotated[Path, typer.Argument(help="A model that `nacre fit` saved.")]
 
 
@@ -47,23 +49,27 @@ def sample(
     from nacre.cli.tables import Writer, check_name
 
     check_name(writable(output, model))
+    import numpy as np
+
     import nacre
     from nacre.schema.given import read_given
 
     loaded = nacre.load(model)
     conditions = read_given(pairs(where or [], "--where"), loaded.schema.columns)
-    batches = loaded.batches(n, seed=seed, where=conditions)
+    drawing = loaded.rejection(where=conditions)
     with (
         progress(quiet=quiet) as report,
         beside(output) as partial,
         Writer(partial, like=output) as writer,
     ):
-        for batch in batches:
+        for batch in drawing.batches(n, np.random.default_rng(seed)):
             writer.write(batch)
             report("drawing rows", writer.rows / n)
         if not writer.rows:
             writer.write(loaded.sample_arrow(0))
     say(f"{n:,} synthetic rows: {output}", quiet=quiet)
+    if n and drawing.rate < MOSTLY:
+        say(drawing.describe(), quiet=quiet)
 
 
 def show(

@@ -6,7 +6,8 @@
     - fixed: {country: US}                            one value in every row, never missing
 
 A row breaks a constraint only if it surely does: a comparison with a missing value breaks nothing.
-They bind what is sampled, not what is fitted, so they are post-processing and cost no privacy.
+They bind what is sampled, which is post-processing and costs no privacy. What is fitted is bound by
+none; some let a difference be fitted in place of a column (`nacre.schema.differences`).
 """
 
 from __future__ import annotations

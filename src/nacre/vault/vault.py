@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.schema import Encoded, Schema
+from nacre.schema.differences import Difference, Differences
 from nacre.vault.accountant import (
     Release,
     calibrate,
@@ -80,6 +81,9 @@ class Vault:
 
     Adjacency:  `adjacency`, for one row.  Under replace-one the number of rows is public.
     Public:     the schema, `rows` if given, and every argument of every door.
+
+    With `differences` the doors see some columns as distances from others: `schema` and `layout`
+    are those of the rows as functions of one row see them.  Each row is mapped by itself.
     """
 
     def __init__(
@@ -91,11 +95,14 @@ class Vault:
         delta: float,
         adjacency: Adjacency | str = Adjacency.ADD_REMOVE,
         rows: int | None = None,
+        differences: Sequence[Difference] = (),
         charge: Charge | None = None,
         on_progress: Callable[[str, float | None], None] | None = None,
     ):
         check_budget(epsilon, delta)
-        self.schema, self.layout = schema, schema.layout
+        self._differences = Differences(schema, differences)
+        self.schema = self._differences.modeled
+        self.layout = self.schema.layout
         self.epsilon, self.delta = float(epsilon), float(delta)
         self.adjacency = Adjacency(adjacency)
         self._source: Source = open_source(data, schema)
@@ -370,7 +377,7 @@ class Vault:
         self.report(stage, None)
         for batch in self._source.batches():
             if batch.num_rows:
-                yield self.schema.encode(batch)
+                yield self._differences.subtract(self._differences.schema.encode(batch))
 
     def _blocks(self, size: int, stage: str) -> Iterator[Block]:
         return blocks(self._encoded(stage), self.layout, size)

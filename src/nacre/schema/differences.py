@@ -1,0 +1,304 @@
+"""Differences in place of columns: where `admitted <= discharged`, the length of stay is modeled.
+
+Two columns that are fitted apart and then thrown together break such a constraint often, and the
+rows that survive are not like the real ones.  So one of the two is replaced, for the methods only,
+by its distance from the other (the anchor), counted in its own steps from the nearest value that
+satisfies the constraint.  All of it follows from the schema, and maps each row by itself, exactly.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.schema.column import Column
+from nacre.schema.condition import Order
+from nacre.schema.layout import Encoded, Layout
+from nacre.schema.moment import Datetime
+from nacre.schema.numeric import LARGEST_INTEGER, Integer, Real
+from nacre.schema.scale import Scale
+from nacre.schema.schema import Schema
+from nacre.schema.statement import MIRRORED
+
+# Of all pairs of values within the bounds, so many must break the constraint.  Below that it is
+# enough to draw again; a number has a meaning of its own, which a difference blurs, a date hardly.
+LEAST = {"time": 0.05, "number": 0.25}
+EXACT = 2**61  # sums of two numbers below this fit into 64 bits
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Difference:
+    """A constraint `column sign anchor`, because of which the column is modeled by its distance.
+
+    >>> str(Difference("discharged", ">=", "admitted"))
+    'discharged >= admitted'
+    """
+
+    column: str
+    sign: str
+    anchor: str
+
+    def __str__(self) -> str:
+        return f"{self.column} {self.sign} {self.anchor}"
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class _Line:
+    """The ticks of a column and its anchor as whole numbers on one line: first + step * tick.
+
+    `up` is 1 if the column lies above its anchor and -1 if below; `gap` is 1 if strictly so.
+    Where the anchor is missing, the column is measured from its own bound on that side.
+    """
+
+    first: int
+    step: int
+    ticks: int
+    anchor_first: int
+    anchor_step: int
+    anchor_ticks: int
+    anchor_nullable: bool
+    up: int
+    gap: int
+
+    @classmethod
+    def of(cls, difference: Difference, columns: Mapping[str, Column]) -> _Line | None:
+        """None if the two have no such line, or one too long for exact numbers."""
+        column, anchor = columns[difference.column], columns[difference.anchor]
+        scales = _steps(column, anchor)
+        if scales is None or column.ticks is None or anchor.ticks is None:
+            return None
+        (first, step), (anchor_first, anchor_step) = scales
+        line = cls(
+            first=first,
+            step=step,
+            ticks=column.ticks,
+            anchor_first=anchor_first,
+            anchor_step=anchor_step,
+            anchor_ticks=anchor.ticks,
+            anchor_nullable=anchor.nullable,
+            up=1 if ">" in difference.sign else -1,
+            gap=int("=" not in difference.sign),
+        )
+        exact = max(map(abs, (first, anchor_first, line.last, line.anchor_last))) < EXACT
+        return line if exact and 1 <= line.most <= LARGEST_INTEGER else None
+
+    @property
+    def last(self) -> int:
+        """The column's largest number."""
+        return self.first + self.step * self.ticks
+
+    @property
+    def anchor_last(self) -> int:
+        """The anchor's largest number."""
+        return self.anchor_first + self.anchor_step * self.anchor_ticks
+
+    @property
+    def most(self) -> int:
+        """The largest difference within the bounds."""
+        farthest = np.array([0 if self.up > 0 else self.anchor_ticks])
+        nearest = int(self.nearest(farthest)[0])
+        most = self.ticks - nearest if self.up > 0 else nearest
+        return max(most, self.ticks) if self.anchor_nullable else most
+
+    def start(self, anchor: NDArray[np.int64], missing: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The tick that the column is measured from."""
+        return np.where(missing, 0 if self.up > 0 else self.ticks, self.nearest(anchor))
+
+    def nearest(self, anchor: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The column's tick (in bounds or not) nearest to the anchor's that satisfies the sign."""
+        value = self.anchor_first + self.anchor_step * anchor + self.up * self.gap
+        down = self.up * (value - self.first)
+        return self.up * -(-down // self.step)
+
+    @property
+    def broken(self) -> float:
+        """The share of all pairs of values within the bounds that break the constraint."""
+        anchors = np.linspace(self.anchor_first, self.anchor_last, 1001)
+        below = np.clip((anchors - self.first) / (self.last - self.first), 0, 1).mean()
+        return float(below if self.up > 0 else 1 - below)
+
+    @property
+    def wide(self) -> bool:
+        """Whether the column's range is not much narrower than the anchor's.
+
+        Otherwise most sums of an anchor and a difference would miss it.
+        """
+        return 2 * (self.last - self.first) >= self.anchor_last - self.anchor_first
+
+
+def find_differences(schema: Schema) -> tuple[Difference, ...]:
+    """The columns that are modeled by differences: public, from bounds and constraints alone.
+
+    Each column is replaced once at most, and following the anchors never leads back.
+    """
+    found: dict[str, Difference] = {}
+    for rule in schema.rules:
+        if rule.kind != "rule" or rule.premise:
+            continue
+        for order in rule.demands:
+            if not isinstance(order, Order):
+                continue
+            for difference in _candidates(order, schema):
+                name = difference.anchor
+                while name != difference.column and name in found:
+                    name = found[name].anchor
+                if difference.column not in found and name != difference.column:
+                    found[difference.column] = difference
+                    break
+    return tuple(found.values())
+
+
+def _candidates(order: Order, schema: Schema) -> list[Difference]:
+    """What may be replaced, best first: the wider column, of two alike the later; never a label."""
+    left = Difference(order.left, order.sign, order.right)
+    right = Difference(order.right, MIRRORED[order.sign], order.left)
+    if order.sign not in ("<", "<=", ">", ">="):
+        return []
+    found = []
+    for difference in (right, left) if "<" in order.sign else (left, right):
+        column = schema.columns[difference.column]
+        line = _Line.of(difference, schema.columns)
+        if difference.column == schema.label or line is None or not line.wide:
+            continue
+        if line.broken >= LEAST["time" if isinstance(column, Datetime) else "number"]:
+            found.append((line.anchor_last - line.anchor_first, difference))
+    return [difference for _, difference in sorted(found, key=lambda pair: pair[0])]
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Differences:
+    """A schema, the columns that are modeled by differences, and the way between the two forms.
+
+    Attributes:
+        schema: of the table, as people see it.
+        stated: which columns are replaced; none is fine, and then nothing changes.
+    """
+
+    schema: Schema
+    stated: Sequence[Difference] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stated", tuple(self.stated))
+        if len({each.column for each in self.stated}) < len(self.stated):
+            raise ValueError("A column is modeled by two differences.")
+        self._lines  # noqa: B018 (refuses what does not fit, early)
+
+    @cached_property
+    def _lines(self) -> dict[Difference, _Line]:
+        """By difference, and such that each anchor comes before what hangs on it."""
+        found: dict[Difference, _Line] = {}
+        waiting = list(self.stated)
+        while waiting:
+            names = {each.column for each in waiting}
+            ready = [each for each in waiting if each.anchor not in names]
+            if not ready:
+                raise ValueError("Differences hang on each other in a circle.")
+            for each in ready:
+                line = _Line.of(each, self.schema.columns)
+                if line is None or each.sign not in ("<", "<=", ">", ">="):
+                    raise ValueError(f"`{each}`: this difference cannot be computed.")
+                found[each] = line
+            waiting = [each for each in waiting if each not in ready]
+        return found
+
+    @classmethod
+    def of(cls, schema: Schema) -> Differences:
+        """Those that the schema's constraints ask for."""
+        return cls(schema, find_differences(schema))
+
+    @cached_property
+    def modeled(self) -> Schema:
+        """The schema that methods see: a difference is a whole number from 0, of the same name.
+
+        It has no constraints: they speak of the columns as people see them.
+        """
+        if not self.stated:
+            return self.schema
+        columns = dict(self.schema.columns)
+        for each, line in self._lines.items():
+            nullable = columns[each.column].nullable
+            columns[each.column] = Integer(low=0, high=line.most, nullable=nullable)
+        return dataclasses.replace(self.schema, columns=columns, constraints=())
+
+    def subtract(self, rows: Encoded) -> Encoded:
+        """Encoded rows of the table as rows of `modeled`.
+
+        A row that breaks the constraint gets the difference 0. Beside a missing anchor the column
+        is measured from its own bound, so that no value is lost.
+        """
+        if not self.stated:
+            return rows
+        ticks = rows.ticks.copy()
+        for each, line in self._lines.items():
+            place = rows.layout.number(each.column)
+            away = line.up * (rows.ticks[:, place] - _start(rows, each, line))
+            ticks[:, place] = np.clip(away, 0, line.most)
+            ticks[_missing(rows, each.column), place] = 0
+        return dataclasses.replace(rows, ticks=ticks, layout=self.modeled.layout)
+
+    def add(self, rows: Encoded) -> Encoded:
+        """The inverse of `subtract`; rows that leave a column's bounds are no longer `valid`."""
+        if not self.stated:
+            return rows
+        layout = self.schema.layout
+        found = dataclasses.replace(
+            rows, ticks=rows.ticks.copy(), valid=rows.valid.copy(), layout=layout
+        )
+        for each, line in self._lines.items():
+            place = layout.number(each.column)
+            ticks = _start(found, each, line) + line.up * rows.ticks[:, place]
+            ticks[_missing(rows, each.column)] = 0
+            found.ticks[:, place] = np.clip(ticks, 0, line.ticks)
+            found.valid[:] &= found.ticks[:, place] == ticks
+        return found
+
+    def to_list(self) -> list[list[str]]:
+        """Plain data for JSON."""
+        return [[each.column, each.sign, each.anchor] for each in self.stated]
+
+    @classmethod
+    def from_list(cls, schema: Schema, said: Any) -> Differences:
+        """What `to_list` gave; raises ValueError, TypeError or KeyError if it does not fit."""
+        return cls(schema, tuple(Difference(*map(str, each)) for each in said))
+
+
+def _start(rows: Encoded, difference: Difference, line: _Line) -> NDArray[np.int64]:
+    anchor = rows.ticks[:, rows.layout.number(difference.anchor)]
+    return line.start(anchor, _missing(rows, difference.anchor))
+
+
+def _missing(rows: Encoded, name: str) -> NDArray[np.bool_]:
+    if not _nullable(rows.layout, name):
+        return np.zeros(len(rows), bool)
+    return np.asarray(rows.codes[:, rows.layout.code(name, "missing")] == 1)
+
+
+def _nullable(layout: Layout, name: str) -> bool:
+    return any(code.name == name and code.role == "missing" for code in layout.codes)
+
+
+def _steps(one: Column, other: Column) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """(first, step) of two columns in a common unit; None if they have none that is exact."""
+    if isinstance(one, Datetime) and isinstance(other, Datetime):
+        found = [Scale(column).values(np.arange(2)).tolist() for column in (one, other)]
+        return tuple((first, second - first) for first, second in found)  # type: ignore[return-value]
+    if not (isinstance(one, Integer | Real) and isinstance(other, Integer | Real)):
+        return None
+    if Scale(one).dense or Scale(other).dense:
+        # Without decimals a tick is a part of the range: equal ranges have equal ticks.
+        alike = one.type == other.type and (one.low, one.high) == (other.low, other.high)
+        return ((0, 1), (0, 1)) if alike and Scale(one).dense and Scale(other).dense else None
+    decimals = [getattr(column, "decimals", 0) for column in (one, other)]
+    found = []
+    for column, mine in zip((one, other), decimals, strict=True):
+        step = 10 ** (max(decimals) - mine)
+        found.append((round(column.low * 10**mine) * step, step))
+    return found[0], found[1]
