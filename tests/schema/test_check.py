@@ -50,12 +50,21 @@ def test_a_stream_gives_the_same():
 def test_description_says_what_to_do_and_shows_no_value():
     text = SCHEMA.check(ROWS).describe()
     assert text.startswith(
-        "4 of 6 rows do not fit the schema; --bad-rows zero would use 2 with the value clamped or "
-        "rounded and count 2 as nothing:"
+        "4 of 6 rows do not fit the schema; --bad-rows zero would use 2 with the value clamped, "
+        "rounded or taken as missing and count 2 as nothing:"
     )
     assert "'sex': 1 unknown value. List them in `values` if they are public" in text
     for value in ("secret", "hidden", "private", "quiet", "180", "2023", "20.5"):
         assert value not in text
+
+
+def test_a_nullable_number_takes_what_is_none_as_missing():
+    schema = Schema({"age": Integer(low=0, high=90, nullable=True)})
+    text = schema.check(pa.table({"age": ["20", "unknown", "-", "21"]})).describe()
+    assert "would use 2 with the value taken as missing:" in text
+    assert "nullable" not in text and "clamped" not in text
+    only = schema.check(pa.table({"age": ["20", "95"]})).describe()
+    assert "would use 1 with the value clamped:" in only
 
 
 def test_rows_that_fit():

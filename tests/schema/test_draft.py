@@ -107,11 +107,61 @@ def test_all_problems_at_once_without_values():
         "'id'",
         "'far'",
     ]
-    assert "more than 100 different texts. Drop the column" in text
-    assert "person" not in text
+    assert "more than 100 different texts. If it is a name, an identifier or free text" in text
+    assert text.count("leave it out (--drop)") == 6
+    assert "person 1" not in text
     schema = draft(table, drop=["name", "gone", "empty", "list", "id", "far"])
     assert schema.names == ("ok",)
     assert len(column(table["name"], most_values=200).values) == 200
+
+
+def test_one_bad_column_does_not_stop_the_others():
+    table = pa.table({"name": [f"person {i}" for i in range(200)], "ok": list(range(200))})
+    found = survey(table)
+    assert found.schema.names == ("ok",)
+    assert list(found.left_out) == ["name"]
+    assert found.describe().startswith("Left out of the draft:\n  'name': more than 100 different")
+    text = found.to_yaml()
+    assert "  # left out: name: more than 100 different texts." in text
+    assert Schema.parse(text) == found.schema
+    assert "person 1" not in text
+    with pytest.raises(SchemaError, match="'name': more than 100"):
+        survey(table, label="name")
+    with pytest.raises(SchemaError, match="'name': more than 100"):
+        survey(table.select(["name"]))
+
+
+def test_many_values_are_listed_where_rows_are_many():
+    codes = [f"C{i:03}" for i in range(200)]
+    assert column(codes * 10) == Categorical(values=codes)
+    with pytest.raises(SchemaError, match="more than 199 different texts"):
+        column(codes * 9 + codes[:195])
+    names = [f"N{i:05}" for i in range(1001)]
+    with pytest.raises(SchemaError, match="more than 1,000 different texts"):
+        column(names * 20)
+    found = survey(pa.table({"x": codes * 11 + ["only one"]}))
+    assert found.rare == {"x": ("only one",)}
+
+
+@pytest.mark.parametrize("size", [7, 1000])
+def test_a_few_odd_texts_among_numbers(size):
+    table = pa.table({"age": ["unknown", "?", *(str(i % 90) for i in range(998))]})
+    found = survey(table.to_batches(max_chunksize=size))
+    assert found.schema.columns["age"] == Integer(low=0, high=89, nullable=True)
+    assert list(found.odd) == ["age"]
+    assert "'age': 2 of 1,000 values are not numbers" in found.describe()
+    assert "  # odd: 2 of 1,000 values are not numbers." in found.to_yaml()
+    assert "unknown" not in found.to_yaml()
+    assert found.schema.check(table).refused_rows == 0
+
+
+def test_odd_texts_that_are_values():
+    many = column([*(str(i % 90) for i in range(900)), *["unknown"] * 20])
+    assert isinstance(many, Categorical)  # one row in fifty has it
+    few = column([*(str(i % 5) for i in range(900)), "more"])
+    assert few == Categorical(values=["0", "1", "2", "3", "4", "more"])
+    codes = column([*(f"{i % 90:03}" for i in range(900)), "A10"])
+    assert isinstance(codes, Categorical)
 
 
 def test_nothing_to_draft_from():

@@ -34,7 +34,15 @@ def draft(
         Path | None, typer.Option("--output", "-o", help="Where to write it; stdout if not given.")
     ] = None,
     label: Annotated[str | None, typer.Option(help="The column to be predicted.")] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out.")] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(help="A column to leave out; may be repeated.")
+    ] = None,
+    most_values: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="List at most so many values of a text; a tenth of the rows, 100 to 1,000."
+        ),
+    ] = None,
     epsilon: Annotated[float | None, typer.Option(help="Draft privately, with this ε.")] = None,
     delta: Annotated[float | None, typer.Option(help="The δ of a private draft.")] = None,
     types: Annotated[
@@ -54,6 +62,8 @@ def draft(
             stop(f"{output} exists, and may have been edited. Choose another name, or use --force.")
     if (epsilon is None) != (delta is None):
         stop("A private draft needs both --epsilon and --delta; a draft from the rows neither.")
+    if epsilon is not None and most_values is not None:
+        stop("--most-values belongs to a draft from the rows; a private one lists frequent values.")
     if epsilon is None and (types is not None or ledger is not None or dataset is not None):
         stop(
             "--types, --ledger and --dataset belong to a private draft: give --epsilon and --delta."
@@ -64,7 +74,12 @@ def draft(
             from nacre.vault import open_source
 
             report(f"reading {table.name}", None)
-            found = survey(open_source(table).batches(), label=label, drop=drop or ())
+            found = survey(
+                open_source(table).batches(),
+                label=label,
+                drop=drop or (),
+                most_values=most_values,
+            )
             text, remark = found.to_yaml(), f"{found.describe()}\n{REVIEW}"
         else:
             from nacre.draft import private_draft, read_types

@@ -30,13 +30,16 @@ from nacre.schema.table import Batches, batches, require_columns
 
 ADVICE = {
     MISSING: "Set `nullable: true`, or remove the rows.",
-    NOT_A_NUMBER: "Correct them, or leave the cells empty and set `nullable: true`.",
+    NOT_A_NUMBER: "Correct them, or set `nullable: true` and leave the cells empty.",
     NOT_WHOLE: "Make the column real, or correct them; --bad-rows zero rounds them.",
     NOT_A_DATE: "Write them as 2024-12-31 or 2024-12-31T18:30:00.",
     NOT_TRUE_OR_FALSE: "Write true or false, or make the column categorical.",
     OUT_OF_RANGE: "Widen `low` and `high` if that is public; --bad-rows zero clamps them.",
     UNKNOWN: "List them in `values` if they are public, or set `other: true`.",
 }
+# What a fit with --bad-rows zero makes of a value that it can still use.
+MENDED = {OUT_OF_RANGE: "clamped", NOT_WHOLE: "rounded"}
+AS_MISSING = "taken as missing"
 
 
 @final
@@ -49,6 +52,8 @@ class Check:
         bad_rows: how many of them have at least one value that does not fit.
         refused_rows: how many of those cannot be encoded, and would count as zero.
         columns: counts by column, then by reason; columns without any are left out.
+        mended: by column, the reasons for which a value is still used: clamped, rounded, or
+            missing where the column is nullable.
         constraints: how many rows break each constraint. They fit, and a fit uses them:
             constraints bind only what is sampled.
     """
@@ -57,6 +62,7 @@ class Check:
     bad_rows: int
     refused_rows: int
     columns: Mapping[str, Mapping[str, int]]
+    mended: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
     constraints: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
     @property
@@ -74,7 +80,7 @@ class Check:
         ]
         for name, reasons in self.columns.items():
             lines += [
-                f"  '{name}': {count:,} {reason}. {ADVICE[reason]}"
+                f"  '{name}': {count:,} {reason}. {self._advice(name, reason)}"
                 for reason, count in reasons.items()
             ]
         if broken := {text: count for text, count in self.constraints.items() if count}:
@@ -85,11 +91,22 @@ class Check:
     def _rescue(self) -> str:
         """What a fit with --bad-rows zero would do with the rows that do not fit."""
         mended = self.bad_rows - self.refused_rows
+        ways = {
+            MENDED.get(reason, AS_MISSING) for reasons in self.mended.values() for reason in reasons
+        }
+        known = [way for way in (*MENDED.values(), AS_MISSING) if way in ways]
+        said = " or ".join([", ".join(known[:-1]), known[-1]] if known[1:] else known)
         parts = [
-            f"use {mended:,} with the value clamped or rounded" if mended else "",
+            f"use {mended:,} with the value {said}" if mended else "",
             f"count {self.refused_rows:,} as nothing" if self.refused_rows else "",
         ]
         return " and ".join(part for part in parts if part)
+
+    def _advice(self, name: str, reason: str) -> str:
+        if reason not in MENDED and reason in self.mended.get(name, ()):
+            usual = "Correct them" if reason == NOT_A_NUMBER else ADVICE[reason].rstrip(".")
+            return f"{usual}, or empty the cells; --bad-rows zero takes them as missing."
+        return ADVICE[reason]
 
 
 def examine(columns: Mapping[str, Column], rows: Batches, rules: Sequence[Rule] = ()) -> Check:
@@ -97,6 +114,7 @@ def examine(columns: Mapping[str, Column], rows: Batches, rules: Sequence[Rule] 
     involved = frozenset(name for rule in rules for name in rule.names)
     broken = dict.fromkeys((rule.text for rule in rules), 0)
     counts: dict[str, Counter[str]] = {name: Counter() for name in columns}
+    mended: dict[str, dict[str, None]] = {}
     total = bad_rows = refused_rows = 0
     for batch in batches(rows):
         require_columns(columns, batch.schema)
@@ -111,6 +129,8 @@ def examine(columns: Mapping[str, Column], rows: Batches, rules: Sequence[Rule] 
                 for reason, where in faults.items():
                     counts[name][reason] += int(np.count_nonzero(where))
                     rows_with |= where
+                    if rows_with is changed and where.any():
+                        mended.setdefault(name, {})[reason] = None
         total += batch.num_rows
         refused_rows += int(np.count_nonzero(refused))
         bad_rows += int(np.count_nonzero(refused | changed))
@@ -119,7 +139,8 @@ def examine(columns: Mapping[str, Column], rows: Batches, rules: Sequence[Rule] 
             broken[rule.text] += int(np.count_nonzero(~rule.holds(view)))
     found = {name: dict(+reasons) for name, reasons in counts.items()}
     found = {name: reasons for name, reasons in found.items() if reasons}
-    return Check(total, bad_rows, refused_rows, found, broken)
+    ways = {name: tuple(sorted(reasons)) for name, reasons in mended.items()}
+    return Check(total, bad_rows, refused_rows, found, ways, broken)
 
 
 def _part(reading: Reading) -> Part:

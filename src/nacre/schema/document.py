@@ -66,16 +66,16 @@ def read(path: Path) -> dict[str, Any]:
         raise SchemaError(f"The schema '{path}' is not UTF-8 text. Save it as UTF-8.") from None
     except OSError as error:
         raise SchemaError(f"'{path}' cannot be read as a schema: {error.strerror}.") from None
-    return load(text)
+    return load(text, f"The schema '{path}'")
 
 
-def load(text: str) -> dict[str, Any]:
+def load(text: str, name: str = "The schema") -> dict[str, Any]:
     """YAML as text, lists and mappings: only in `releases` are there numbers and Booleans."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         root = yaml.compose(text, Loader=loader)
         if not isinstance(root, yaml.MappingNode):
-            raise SchemaError("The schema must be a mapping with `columns:`; this is not one.")
+            raise SchemaError(f"{name} must be a mapping with `columns:`; this is not one.")
         said = _Reader().mapping(root)
         for key, node in root.value:
             if key.value == "label" and node.tag == "tag:yaml.org,2002:null":
@@ -85,11 +85,11 @@ def load(text: str) -> dict[str, Any]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
-        raise SchemaError(f"The schema is not valid YAML{where}: {error.problem}.") from None
+        raise SchemaError(f"{name} is not valid YAML{where}: {error.problem}.") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         if isinstance(error, SchemaError):
             raise
-        raise SchemaError("The schema is not valid YAML.") from None
+        raise SchemaError(f"{name} is not valid YAML.") from None
     return said
 
 
@@ -194,8 +194,18 @@ def _suggest(word: str, known: Iterable[str]) -> str:
     return f" Did you mean {close[0]}?" if close else ""
 
 
-def dump(said: Mapping[str, Any], remarks: Mapping[str, Iterable[str]] | None = None) -> str:
-    """The YAML text of a schema's plain form, with comments; `remarks` are a column's own."""
+def dump(
+    said: Mapping[str, Any],
+    remarks: Mapping[str, Iterable[str]] | None = None,
+    last: Iterable[str] = (),
+) -> str:
+    """The YAML text of a schema's plain form, with comments.
+
+    Args:
+        said: the plain form.
+        remarks: a column's own comments, above it.
+        last: comments below all columns.
+    """
     parts = [GUIDE, _yaml({"nacre": said["nacre"]})]
     if "label" in said:
         parts += [LABEL, _yaml({"label": said["label"]})]
@@ -206,6 +216,7 @@ def dump(said: Mapping[str, Any], remarks: Mapping[str, Iterable[str]] | None = 
     for name, facts in said["columns"].items():
         parts += [f"  {line}\n" for line in (remarks or {}).get(name, ())]
         parts.append(_column_lines(name, facts))
+    parts += [f"  {line}\n" for line in last]
     if "constraints" in said:
         parts += [CONSTRAINTS, _yaml({"constraints": said["constraints"]}, width=10**6)]
     if "releases" in said:

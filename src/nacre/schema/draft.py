@@ -6,9 +6,10 @@ Releases:  bounds and values that are exactly those of the rows, so the draft is
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from nacre.schema.category import Boolean, Categorical
 from nacre.schema.column import Column
@@ -17,10 +18,13 @@ from nacre.schema.moment import DAY, UNITS, Datetime
 from nacre.schema.numeric import DIGITS, LARGEST_INTEGER, Integer, Real
 from nacre.schema.rare import Draft, rare_facts
 from nacre.schema.schema import Schema
-from nacre.schema.sketch import STEPS, Sketch
+from nacre.schema.sketch import CLASSES, STEPS, Sketch
 from nacre.schema.table import Batches, batches, listed
 
-MOST_CLASSES = 20  # a label with more different numbers is a quantity
+MOST_VALUES = 1000  # of a text; more cannot be reviewed
+ROWS_A_VALUE = 10  # beyond a hundred values: names and identifiers have fewer rows each
+SAFE_VALUES = 100
+DROP = "leave it out (--drop)"
 EPOCH = datetime.datetime(1970, 1, 1)
 
 
@@ -29,7 +33,7 @@ def draft(
     *,
     label: str | None = None,
     drop: Collection[str] = (),
-    most_values: int = 100,
+    most_values: int | None = None,
 ) -> Schema:
     """A schema that every row fits, from one pass in constant memory.
 
@@ -38,9 +42,13 @@ def draft(
         label: the column to be predicted; whole numbers there are taken as classes if they
             are few.
         drop: columns to leave out.
-        most_values: text with more distinct values than this is refused, not listed.
+        most_values: text with more distinct values than this is refused, not listed. If not
+            given, a tenth of the rows, but at least 100 and at most 1,000.
     """
-    return survey(rows, label=label, drop=drop, most_values=most_values).schema
+    found = survey(rows, label=label, drop=drop, most_values=most_values)
+    if found.left_out:
+        raise _refused(found.left_out)
+    return found.schema
 
 
 def survey(
@@ -48,26 +56,50 @@ def survey(
     *,
     label: str | None = None,
     drop: Collection[str] = (),
-    most_values: int = 100,
+    most_values: int | None = None,
 ) -> Draft:
-    """As `draft`, with what its reviewer needs: which values and bounds few rows hold."""
-    sketches = _sketches(rows, drop, most_values, label)
-    columns, problems = {}, []
+    """As `draft`, with what its reviewer needs: which values and bounds few rows hold.
+
+    A column that cannot be drafted is left out, and the draft says why.
+    """
+    sketches, total = _sketches(rows, drop, most_values or MOST_VALUES, label)
+    limit = most_values or min(MOST_VALUES, max(SAFE_VALUES, total // ROWS_A_VALUE))
+    columns: dict[str, Column] = {}
+    left_out: dict[str, str] = {}
     for name, sketch in sketches.items():
         try:
-            columns[name] = _column(sketch, is_label=name == label)
+            columns[name] = _column(sketch, limit, is_label=name == label)
         except ValueError as error:
-            problems.append(f"'{name}': {error}")
-    if problems:
-        raise SchemaError(problems, subject="The table cannot be drafted as it is: it")
-    rare = {name: rare_facts(column, sketches[name]) for name, column in columns.items()}
-    return Draft(Schema(columns, label=label, provenance="data"), rare)
+            left_out[name] = str(error)
+    if not columns or label in left_out:
+        raise _refused(left_out)
+    return Draft(
+        Schema(columns, label=label, provenance="data"),
+        {name: rare_facts(column, sketches[name]) for name, column in columns.items()},
+        left_out,
+        {name: odd for name, column in columns.items() if (odd := _odd(column, sketches[name]))},
+    )
+
+
+def _refused(left_out: Mapping[str, str]) -> SchemaError:
+    problems = [f"'{name}': {why}" for name, why in left_out.items()]
+    return SchemaError(problems, subject="The table cannot be drafted as it is: it")
+
+
+def _odd(column: Column, sketch: Sketch) -> str:
+    """What its reviewer has to know of a number that is none in every row."""
+    if sketch.numbers or not isinstance(column, Integer | Real):
+        return ""
+    return (
+        f"{sketch.odd_rows:,} of {sketch.odd_rows + sketch.number_rows:,} values are not numbers. "
+        "Correct them, or fit with --bad-rows zero, which takes them as missing."
+    )
 
 
 def _sketches(
     rows: Batches, drop: Collection[str], most_values: int, label: str | None
-) -> dict[str, Sketch]:
-    """One pass over the rows, in constant memory."""
+) -> tuple[dict[str, Sketch], int]:
+    """One pass over the rows, in constant memory; and how many rows there are."""
     sketches: dict[str, Sketch] = {}
     total = 0
     for batch in batches(rows):
@@ -81,7 +113,7 @@ def _sketches(
             before = sketches.get(name, Sketch(most_values=most_values))
             sketches[name] = before.add(batch.column(name))
     _require_rows(total, sketches, label)
-    return sketches
+    return sketches, total
 
 
 def _require_rows(total: int, sketches: Collection[str], label: str | None) -> None:
@@ -91,41 +123,43 @@ def _require_rows(total: int, sketches: Collection[str], label: str | None) -> N
         raise SchemaError(f"The label '{label}' is not a column. The table has {listed(sketches)}.")
 
 
-def _column(sketch: Sketch, *, is_label: bool) -> Column:
+def _column(sketch: Sketch, most_values: int, *, is_label: bool) -> Column:
     """The narrowest column type that every value fits; ValueError says why there is none."""
     if sketch.unsupported:
-        raise ValueError(f"its type {sketch.unsupported} cannot be drafted. Convert or drop it.")
+        raise ValueError(f"its type {sketch.unsupported} cannot be drafted. Convert it, or {DROP}.")
     if not sketch.seen:
-        raise ValueError("no row has a value. Drop the column, or describe it yourself.")
+        raise ValueError(f"no row has a value. Describe it yourself, or {DROP}.")
     if sketch.truths:
         return Boolean(nullable=sketch.gaps)
     if sketch.numbers:
         return _number(sketch, is_label=is_label)
     if sketch.moments:
         return _moment(sketch)
-    if sketch.distinct is None:
+    if sketch.mostly_numbers:
+        return _number(dataclasses.replace(sketch, blanks=True), is_label=is_label)
+    if sketch.distinct is None or len(sketch.distinct) > most_values:
         raise ValueError(
-            f"more than {sketch.most_values} different texts. Drop the column if it is a name, "
-            "an identifier or free text; otherwise list its public values in the schema yourself."
+            f"more than {most_values:,} different texts. If it is a name, an identifier or free "
+            f"text, {DROP}; otherwise list its public values in the schema yourself."
         )
     return Categorical(values=sorted(sketch.distinct), nullable=sketch.gaps)
 
 
 def _number(sketch: Sketch, *, is_label: bool) -> Column:
     if not sketch.low <= sketch.high:
-        raise ValueError("no row has a finite value. Drop the column, or describe it yourself.")
+        raise ValueError(f"no row has a finite value. Describe it yourself, or {DROP}.")
     nullable = sketch.gaps or sketch.blanks
     if sketch.decimals != 0:
         return _real(sketch, nullable=nullable)
     # Zeros and ones are classes; so are a label's few numbers. Listed, they keep their look.
     classes = tuple(sketch.classes)
-    if classes == ("0", "1") or (is_label and 0 < len(classes) <= MOST_CLASSES):
+    if classes == ("0", "1") or (is_label and 0 < len(classes) <= CLASSES):
         return Categorical(values=classes, nullable=nullable)
     low, high = int(sketch.low), int(sketch.high)
     if max(abs(low), abs(high)) > LARGEST_INTEGER:
         raise ValueError(
-            "whole numbers beyond 2^53 - 1 cannot be kept exactly. Drop the column if it is "
-            "an identifier; otherwise describe it as real or categorical."
+            "whole numbers beyond 2^53 - 1 cannot be kept exactly. If it is an identifier, "
+            f"{DROP}; otherwise describe it as real or categorical."
         )
     low, high = (low, high) if low < high else _widened(low)
     return Integer(low=low, high=high, nullable=nullable)
@@ -158,7 +192,7 @@ def _moment(sketch: Sketch) -> Column:
         low, high = (EPOCH + datetime.timedelta(microseconds=int(m)) for m in (first, last))
     except OverflowError:
         raise ValueError(
-            "some dates are outside the years 1 to 9999. Correct or drop it."
+            f"some dates are outside the years 1 to 9999. Correct them, or {DROP}."
         ) from None
     days = length == DAY
     return Datetime(

@@ -41,15 +41,33 @@ def rare_facts(column: Column, sketch: Sketch) -> tuple[str, ...]:
 @final
 @dataclasses.dataclass(frozen=True)
 class Draft:
-    """A schema read from the rows, and which of its facts few rows hold, by column."""
+    """A schema read from the rows, and what its reviewer has to know, by column.
+
+    Attributes:
+        schema: what was read.
+        rare: which of its facts few rows hold.
+        left_out: columns of the table that are not in it, and why.
+        odd: columns of which some values do not fit.
+    """
 
     schema: Schema
     rare: Mapping[str, tuple[str, ...]]
+    left_out: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    odd: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def to_yaml(self) -> str:
-        """The schema as YAML, with a comment `rare` above each column that has such facts."""
-        remarks = {name: _comment(facts) for name, facts in self.rare.items() if facts}
-        return document.dump(self.schema.to_dict(), remarks)
+        """The schema as YAML, with comments above what its reviewer has to look at."""
+        remarks = {name: _comment(f"odd: {why}") for name, why in self.odd.items()}
+        for name, facts in self.rare.items():
+            if facts:
+                said = f"rare, fewer than {FEW} rows each: {', '.join(map(_shown, facts))}"
+                remarks[name] = [*remarks.get(name, []), *_comment(said)]
+        gone = [
+            line
+            for name, why in self.left_out.items()
+            for line in _comment(f"left out: {_shown(name)}: {why}")
+        ]
+        return document.dump(self.schema.to_dict(), remarks, gone)
 
     def describe(self) -> str:
         """How many facts of each column few rows hold: counts for the holder, never values."""
@@ -60,17 +78,30 @@ class Draft:
                 lines.append(f"  '{name}': {len(facts)} of {len(column.values)} values")
             elif facts:
                 lines.append(f"  '{name}': {BOUNDS[facts]}")
-        if not lines:
-            return f"Every value and bound in it is held by {FEW} rows or more."
-        return (
-            f"Held by fewer than {FEW} rows, and marked `# rare` in the draft: look at these first."
-            + "".join(f"\n{line}" for line in lines)
-        )
+        rare = f"Every value and bound in it is held by {FEW} rows or more."
+        if lines:
+            rare = (
+                f"Held by fewer than {FEW} rows, and marked `# rare` in the draft: look at these "
+                "first.\n" + "\n".join(lines)
+            )
+        parts = [
+            _list("Left out of the draft:", self.left_out),
+            _list("Drafted as numbers, although not all are:", self.odd),
+            rare,
+        ]
+        return "\n".join(part for part in parts if part)
 
 
-def _comment(facts: tuple[str, ...]) -> list[str]:
-    """The lines of a YAML comment; a value with a line break or the like is quoted."""
-    shown = [fact if fact.isprintable() else json.dumps(fact) for fact in facts]
-    return [
-        f"# {line}" for line in wrap(f"rare, fewer than {FEW} rows each: {', '.join(shown)}", 90)
-    ]
+def _list(title: str, said: Mapping[str, str]) -> str:
+    lines = [f"  '{name}': {why}" for name, why in said.items()]
+    return "\n".join([title, *lines]) if lines else ""
+
+
+def _shown(fact: str) -> str:
+    """A value in a comment; one with a line break or the like is quoted."""
+    return fact if fact.isprintable() else json.dumps(fact)
+
+
+def _comment(text: str) -> list[str]:
+    """The lines of a YAML comment."""
+    return [f"# {line}" for line in wrap(text, 90)]

@@ -17,6 +17,8 @@ from nacre.schema.numeric import LARGEST_INTEGER
 
 STEPS = ("1d", "1h", "1min", "1s", "1ms", "1us")
 MOST_DECIMALS = 6  # more than these are taken for a measurement, not for a way of writing
+CLASSES = 20  # more different numbers than these are a quantity
+FEW_ODD = 100  # one text among so many numbers is a slip, not a value
 CODE = r"^[+-]?0\d"  # 007 is a code, not a number
 
 
@@ -32,6 +34,8 @@ class Sketch:
         gaps: some cell is null or empty.
         blanks: some cell has a word for no value, a gap if the others are numbers or times.
         numbers, moments, truths: whether every value is a number, a time, true or false.
+        codes: some value looks like a number but is written like a code, such as 007.
+        number_rows, odd_rows: how many rows hold a number, and how many another text.
         low, high, decimals: of the finite numbers; None for more decimals than are counted.
         first, last, step: of the times; `step` is a place in `STEPS`.
         low_rows, high_rows, first_rows, last_rows: how many rows hold these.
@@ -46,6 +50,9 @@ class Sketch:
     numbers: bool = True
     moments: bool = True
     truths: bool = True
+    codes: bool = False
+    number_rows: int = 0
+    odd_rows: int = 0
     low: float = math.inf
     high: float = -math.inf
     low_rows: int = 0
@@ -86,24 +93,32 @@ class Sketch:
         rest, rows = _where(pc.invert(cells.says_nothing(values)), values, rows)
         after = after._count(seen=len(rest) > 0, gaps=False)
         truths = pc.is_in(pc.ascii_lower(rest), value_set=pa.array(["true", "false"], rest.type))
+        codes = after.codes or _any(pc.match_substring_regex(rest, CODE))
         after = dataclasses.replace(
             after,
             blanks=after.blanks or len(rest) < len(values),
             truths=after.truths and len(rest) == len(values) and _all(truths),
-            numbers=after.numbers and not _any(pc.match_substring_regex(rest, CODE)),
+            numbers=after.numbers and not codes,
+            codes=codes,
         )
-        if after.numbers:
+        if not codes:
             after = after._add_numbers(rest, rows)
         if after.moments:
             after = after._add_moments(rest, rows)
         return after
 
-    def _add_numbers(self, array: pa.Array, rows: np.ndarray) -> Sketch:
+    def _add_numbers(self, array: pa.Array, counts: np.ndarray) -> Sketch:
         values, missing, unreadable = cells.numbers(array)
-        finite, rows = values[np.isfinite(values)], rows[np.isfinite(values)]
+        finite, rows = values[np.isfinite(values)], counts[np.isfinite(values)]
         after = self._count(seen=not missing.all(), gaps=bool(missing.any()))
-        if unreadable.any() or not len(finite):
-            return dataclasses.replace(after, numbers=after.numbers and not unreadable.any())
+        after = dataclasses.replace(
+            after,
+            numbers=after.numbers and not unreadable.any(),
+            number_rows=after.number_rows + int(counts[~missing & ~unreadable].sum()),
+            odd_rows=after.odd_rows + int(counts[unreadable].sum()),
+        )
+        if not len(finite):
+            return after
         low, low_rows = _extreme(min, finite, rows, (after.low, after.low_rows))
         high, high_rows = _extreme(max, finite, rows, (after.high, after.high_rows))
         single = pa.types.is_float32(array.type) or pa.types.is_float16(array.type)
@@ -140,15 +155,23 @@ class Sketch:
         )
 
     @property
+    def mostly_numbers(self) -> bool:
+        """Whether nearly every value is a number, and they are too many to be classes."""
+        few = self.odd_rows * FEW_ODD <= self.number_rows
+        return not self.codes and few and (self.distinct is None or len(self.classes) > CLASSES)
+
+    @property
     def classes(self) -> dict[str, int]:
         """The distinct values of a column of whole numbers, in order, with how many rows hold each.
 
-        Empty if they are too many.  `1` and `1.0` are one value.
+        Empty if they are too many.  `1` and `1.0` are one value; texts that are no number are none.
         """
+        texts = list(self.distinct or {})
+        values, _, _ = cells.numbers(pa.array(texts, pa.string()))
         held: dict[float, int] = {}
-        for text, rows in (self.distinct or {}).items():
-            if text.lower() not in cells.NO_VALUE:
-                held[float(text)] = held.get(float(text), 0) + rows
+        for text, number in zip(texts, values.tolist(), strict=True):
+            if self.distinct is not None and not math.isnan(number):
+                held[number] = held.get(number, 0) + self.distinct[text]
         return {f"{number:.17g}": held[number] for number in sorted(held)}
 
     def _remember(self, values: pa.Array, rows: np.ndarray) -> Sketch:
