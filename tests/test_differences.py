@@ -101,6 +101,17 @@ def test_conditions_and_other_constraints_still_hold(fitted):
     assert lengths(model.with_constraints([]).sample(300, seed=0)).between(0, 400).all()
 
 
+@pytest.mark.filterwarnings("ignore:.*are few for this budget")
+def test_sums_that_leave_the_bounds_are_told():
+    # Differences that were fitted to nothing but noise: half of the sums miss the calendar.
+    noise = nacre.fit(stays(20), SCHEMA, epsilon=0.01, delta=1e-6, method=SMALL, seed=0)
+    drawing = noise.rejection()
+    list(drawing.batches(2000, np.random.default_rng(0)))
+    assert drawing.rate < 0.9
+    assert "The rarest is the bounds of 'discharged', with" in drawing.describe()
+    assert lengths(noise.sample(2000, seed=0)).min() >= 0
+
+
 def test_a_file_keeps_what_was_fitted(fitted, tmp_path):
     _, model = fitted
     for each in (model, model.with_constraints([])):

@@ -56,7 +56,7 @@ class Rejection:
         asked = given(where or {}, schema.columns)
         self.rules = tuple(dict.fromkeys((*schema.rules, *asked)))
         self.fixed = _fixed(schema, self.rules)
-        self.drawn = self.kept = self.tried = self.good = 0
+        self.drawn = self.kept = self.tried = self.good = self.inside = 0
         self.passed = dict.fromkeys(self.rules, 0)
 
     def batches(self, n: int, rng: np.random.Generator) -> Iterator[pa.Table]:
@@ -80,6 +80,7 @@ class Rejection:
         if self.rules or self.differences.stated:
             view = View.of(self.schema.columns, rows)
             good = rows.valid.copy()
+            self.inside += int(np.count_nonzero(good))
             for rule in self.rules:
                 holds = rule.holds(view)
                 self.passed[rule] += int(np.count_nonzero(holds))
@@ -103,7 +104,7 @@ class Rejection:
 
     def _too_rare(self) -> str:
         """Which rules almost no row satisfies, with their rates."""
-        rates = [(passed / self.drawn, f"`{rule.text}`") for rule, passed in self.passed.items()]
+        rates = self._rates()
         if self.keep is not None and self.tried:
             rates.append((self.kept / self.tried, "`keep`, of the rows that satisfy the rest"))
         lines = [f"  {what}: {_percent(rate)}" for rate, what in sorted(rates)[:SHOWN]]
@@ -120,14 +121,20 @@ class Rejection:
             ]
         )
 
+    def _rates(self) -> list[tuple[float, str]]:
+        """The share of candidates that satisfy each rule, and that stay within the bounds."""
+        drawn = max(self.drawn, 1)
+        rates = [(passed / drawn, f"`{rule.text}`") for rule, passed in self.passed.items()]
+        if names := [f"'{each.column}'" for each in self.differences.stated]:
+            rates.append((self.inside / drawn, f"the bounds of {', '.join(names)}"))
+        return rates
+
     def describe(self) -> str:
         """What share of the candidates was kept, and what most of the others broke."""
-        rates = {rule.text: passed / max(self.drawn, 1) for rule, passed in self.passed.items()}
-        rarest = min(rates, key=lambda text: rates[text], default=None)
-        told = f" `{rarest}` holds in {_percent(rates[rarest])}." if rarest is not None else ""
+        rate, what = min(self._rates(), default=(self.rate, "`keep`"))
         return (
-            f"{_percent(self.rate)} of the candidate rows were kept; the others break constraints "
-            f"or conditions, or leave the bounds.{told}"
+            f"{_percent(self.rate)} of the candidate rows were kept; the others do not satisfy "
+            f"everything asked for. The rarest is {what}, with {_percent(rate)}."
         )
 
     @property
