@@ -5,11 +5,12 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import nacre.evaluate as room
-from nacre.evaluate import METRICS, Evaluation, evaluate
+from nacre.evaluate import METRICS, Evaluation, Score, evaluate
 from nacre.evaluate.findings import Finding, find
 from nacre.evaluate.metrics import choose
 from nacre.evaluate.words import percent
@@ -199,7 +200,10 @@ def test_means_of_models_say_so(two):
     meaning = next(m.meaning for m in two.metrics if m.name == "auc")
     assert "the mean of 2 models: logistic regression, decision tree" in meaning
     model = next(f.text for f in two.findings["good"] if f.topic == "Models")
-    assert "for logistic regression, the best of 2 models" in model
+    each = two.parts("auc", "good")
+    here, there = max(each, key=lambda s: s.value), max(each, key=lambda s: s.reference)
+    assert f"the best of 2 has AUC {here.value:.3f} ({here.part})" in model
+    assert f"the best has {there.reference:.3f} ({there.part})" in model
 
 
 def test_wrong_path_says_which_table(real, schema, tmp_path):
@@ -253,6 +257,45 @@ def test_lost_values_are_found(compare, real):
     comparison = compare(real, real[real["job"] != "a"])
     said = [f.text for f in find("s", [], comparison, None)]
     assert any("job (1)" in text for text in said)
+
+
+def score(metric, part, value, reference):
+    return Score(
+        table="s",
+        metric=metric,
+        part=part,
+        value=value,
+        error=None,
+        reference=reference,
+        goal="lower",
+    )
+
+
+def test_a_bad_pair_does_not_hide_doubtful_ones(compare, real):
+    scores = [
+        score("association", "age × wage", 0.5, 0.0),
+        score("association", "age × size", 0.15, 0.0),
+    ]
+    said = {f.level: f.text for f in find("s", scores, compare(real, real), None)}
+    assert "age with wage" in said["avoid"] and "age with size" not in said["avoid"]
+    assert "age with size" in said["care"]
+
+
+def test_models_are_judged_by_the_best_on_either_side(compare, real):
+    # The best on real rows need not be the best on synthetic ones.
+    scores = [score("auc", "boosting", 0.60, 0.66), score("auc", "logistic", 0.63, 0.64)]
+    found = [f for f in find("s", scores, compare(real, real), None) if f.topic == "Models"]
+    assert [f.level for f in found] == ["care"]
+    assert "AUC 0.630 (logistic); trained on real rows the best has 0.660 (boosting)" in (
+        found[0].text
+    )
+
+
+def test_values_that_come_too_rarely_are_named(compare, real):
+    fewer = real[(real["sex"] != "Female") | (np.arange(len(real)) % 3 == 0)]
+    said = [f.text for f in find("s", [], compare(real, fewer), None) if f.topic == "Values"]
+    assert re.search(r"sex = Female \(\d+% instead of 4\d%\)", said[0])
+    assert not [f for f in find("s", [], compare(real, real), None) if f.topic == "Values"]
 
 
 def test_finding_marks():
