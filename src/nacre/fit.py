@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nacre.methods import Method, Question, choose
 from nacre.model import Model
 from nacre.plan import as_rows, as_schema, planned_releases, warn_about_rows
-from nacre.schema import Schema, SchemaError
+from nacre.schema import Column, Schema, SchemaError
 from nacre.schema.differences import Differences
 from nacre.vault.bound import Adjacency
 from nacre.vault.ledger import Ledger
@@ -140,7 +141,8 @@ def _check(source: Source, schema: Schema) -> int:
 def _types(source: Source, schema: Schema, bad_rows: str) -> pa.Schema | None:
     """The column types of sampled tables: as declared, and by the schema where rows decided them.
 
-    The check makes sure that no gap turned the type of a column that may have none.
+    Where the check has found that all rows fit, a type that pandas made up is kept if any rows
+    that fit would have led to it.
     """
     if source.types is None:
         return None
@@ -148,10 +150,29 @@ def _types(source: Source, schema: Schema, bad_rows: str) -> pa.Schema | None:
     fields = []
     for field in source.types:
         column = schema.columns[field.name]
-        checked = bad_rows == "check" and not column.nullable and not pa.types.is_string(field.type)
-        declared = field.name not in source.loose or checked
-        fields.append(field if declared else canonical.field(field.name))
+        plain = canonical.field(field.name)
+        if source.kind == "pandas" and pa.types.is_dictionary(field.type):
+            field = field.with_type(pa.dictionary(pa.int32(), plain.type, field.type.ordered))
+        checked = bad_rows == "check" and _implies(column, field.type)
+        fields.append(field if field.name not in source.loose or checked else plain)
     return pa.schema(fields)
+
+
+def _implies(column: Column, kind: pa.DataType) -> bool:
+    """Whether a table whose values all fit has this type, whichever of them occur."""
+    if column.nullable or getattr(column, "other", False):
+        return False
+    if column.size is None:
+        natural = {"integer": pa.types.is_integer, "real": pa.types.is_floating}
+        return column.type in natural and natural[column.type](kind)
+    if column.type == "boolean":
+        return pa.types.is_boolean(kind)
+    values = column.to_dict()["values"]
+    try:
+        pc.cast(pa.array(values, pa.string()), kind)
+    except pa.ArrowException:
+        return False
+    return not pa.types.is_string(kind)
 
 
 def _key(seed: int | None) -> Any:

@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import enum
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ import pytest
 from nacre.fit import fit
 from nacre.methods import PEARL
 from nacre.model import load
-from nacre.schema import Categorical, Datetime, Integer, Real, Schema, SchemaError
+from nacre.schema import Boolean, Categorical, Datetime, Integer, Real, Schema, SchemaError
 from nacre.vault import Adjacency, Release, Vault, open_source
 
 QUICK = PEARL(frequencies=16, blocks=2, components=4, steps=5)
@@ -30,27 +31,145 @@ def test_one_bad_date_changes_no_other(text, hostile):
     assert (alone.valid == beside.valid[:2]).all()
 
 
-@pytest.mark.parametrize(
-    ("values", "cells", "stranger"),
-    [
-        (("true", "false"), [True, False, True], "x"),
-        (("1.10", "2.20"), [decimal.Decimal("1.10"), decimal.Decimal("2.20")], decimal.Decimal(3)),
-        (("a", "b"), [b"a", b"b", b"a"], 3),
-        (("2024-01-01", "b"), [datetime.date(2024, 1, 1), "b"], [1, 2]),
-    ],
+class Sex(str, enum.Enum):  # noqa: UP042 - its str() is "Sex.F"
+    F = "F"
+    M = "M"
+
+
+class Loud(str):
+    def __str__(self):
+        return "LOUD"
+
+    def encode(self, *_):
+        return b"LOUD"
+
+
+class Count(int, enum.Enum):
+    ONE = 1
+    TWO = 2
+
+
+VALUES = (
+    "F",
+    "M",
+    "1",
+    "1.0",
+    "2",
+    "1.5",
+    "123456789012.5",
+    "1e-05",
+    "true",
+    "2024-01-01 00:00:00",
 )
-def test_one_strange_object_changes_no_other(values, cells, stranger):
-    schema = Schema({"x": Categorical(values=values)})
+CELLS = {
+    "true and false": [True, False],
+    "decimals": [decimal.Decimal("1.10"), decimal.Decimal("2.20")],
+    "bytes": [b"F", b"M", b"\xff"],
+    "bytes that change": [bytearray(b"F"), memoryview(b"M")],
+    "dates": [datetime.date(2024, 1, 1), "b"],
+    "texts that are choices": [Sex.F, Sex.M],
+    "texts of another kind": [Loud("F"), np.str_("M")],
+    "numbers that are choices": [Count.ONE, Count.TWO],
+    "whole numbers": [1, 2],
+    "small numbers": [np.int8(1), np.float32(2)],
+    "floats": [1.0, 2.0],
+    "fractions": [1.5, 123456789012.5, 1e-5, 1e300],
+    "times": [datetime.datetime(2024, 1, 1), datetime.datetime(2024, 1, 1, 5, 0, 0, 500)],
+    "times in Tokyo": [pd.Timestamp("2024-01-01", tz="Asia/Tokyo")] * 2,
+    "gaps": ["F", None, float("nan")],
+}
+STRANGERS = ["x", 7, 2**70, 1.5, None, b"\xff", (1, 2), datetime.date(2024, 1, 1), "\ud800", "1.0"]
+COLUMNS = {
+    "list": Categorical(values=VALUES, other=True),
+    "integer": Integer(low=0, high=9),
+    "real": Real(low=0, high=9),
+    "boolean": Boolean(),
+    "datetime": Datetime(low="2000-01-01", high="2024-12-31", step="1h"),
+}
+KINDS = {
+    "objects": lambda cells: pd.Series(cells, dtype=object),
+    "inferred": lambda cells: pd.Series(cells),
+    "categories": lambda cells: pd.Series(cells, dtype=object).astype("category"),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", CELLS)
+@pytest.mark.parametrize("column", COLUMNS)
+def test_one_strange_cell_changes_no_other(kind, name, column):
+    schema, cells = Schema({"x": COLUMNS[column]}), CELLS[name]
 
     def encode(objects):
-        frame = pd.DataFrame({"x": pd.Series(objects, dtype=object)})
-        batches = list(open_source(frame, schema).batches())
-        return schema.encode(pa.Table.from_batches(batches))
+        try:
+            frame = pd.DataFrame({"x": KINDS[kind](objects)})
+        except (TypeError, ValueError):  # pandas itself cannot hold these together
+            return None
+        try:
+            batches = list(open_source(frame, schema).batches())
+            return schema.encode(pa.Table.from_batches(batches))
+        except SchemaError:
+            return None  # a type that the column cannot have: nothing is read at all
 
-    alone, beside = encode(cells), encode([*cells, stranger])
-    assert alone.valid.all()
-    assert (alone.codes == beside.codes[:-1]).all()
-    assert beside.valid[:-1].all()
+    alone = encode(cells)
+    for stranger in STRANGERS:
+        beside = encode([*cells, stranger])
+        if alone is not None and beside is not None:
+            for part in ("valid", "ticks", "codes"):
+                one, other = getattr(alone, part), getattr(beside, part)[:-1]
+                assert (one == other).all(), (part, stranger)
+
+
+@pytest.mark.parametrize("kind", ["objects", "categories"])
+@pytest.mark.parametrize("name", ["texts that are choices", "texts of another kind", "bytes"])
+def test_text_is_what_it_holds(kind, name):
+    schema = Schema({"x": Categorical(values=("F", "M"), other=True)})
+    frame = pd.DataFrame({"x": KINDS[kind](CELLS[name])})
+    found = schema.encode(pa.Table.from_batches(list(open_source(frame, schema).batches())))
+    assert found.codes[:2, 0].tolist() == [0, 1]
+
+
+def types_of(frame, schema, bad_rows="check"):
+    return fit(frame, schema, method=QUICK, epsilon=100, delta=1e-6, bad_rows=bad_rows).types
+
+
+@pytest.mark.parametrize("bad_rows", ["check", "zero"])
+@pytest.mark.parametrize(
+    ("column", "cells", "extra"),
+    [
+        (Categorical(values=[f"{i}" for i in range(200)]), pd.Categorical(range(128)), 150),
+        (Categorical(values=["1", "2", "x"]), pd.Categorical([1, 2] * 30), "x"),
+        (Categorical(values=["1", "2", "3+"]), [1, 2] * 30, "3+"),
+        (Categorical(values=["a", "7"]), ["a", "a"] * 30, 7),
+        (Real(low=0, high=9), [1, 2] * 30, 1.5),
+        (Integer(low=0, high=9), [1, 2] * 30, 3.0),
+        (
+            Datetime(low="2000-01-01", high="2024-12-31", step="1h"),
+            pd.to_datetime(["2010-01-01"] * 60),
+            pd.Timestamp("2010-01-01 00:00:00.000000001"),
+        ),
+    ],
+    ids=["more categories", "text", "text in a list", "number", "fraction", "float", "nanosecond"],
+)
+def test_one_row_does_not_change_the_types_that_a_model_tells(column, cells, extra, bad_rows):
+    schema = Schema({"x": column})
+    frame = pd.DataFrame({"x": cells})
+    more = pd.Series([*frame["x"], extra])
+    if isinstance(frame["x"].dtype, pd.CategoricalDtype):
+        more = more.astype("category")
+    elif isinstance(extra, pd.Timestamp):
+        more = more.astype("datetime64[ns]")
+    types = [types_of(each, schema, bad_rows) for each in (frame, pd.DataFrame({"x": more}))]
+    assert types[0] == types[1]
+
+
+def test_types_that_all_rows_imply_are_kept():
+    schema = Schema({"x": Categorical(values=("1", "2")), "y": Categorical(values=("a", "b"))})
+    frame = pd.DataFrame({"x": [1, 2] * 30, "y": pd.Categorical(["a", "b"] * 30, ordered=True)})
+    model = fit(frame, schema, method=QUICK, epsilon=100, delta=1e-6)
+    assert model.types.field("x").type == pa.int64()
+    assert model.types.field("y").type == pa.dictionary(pa.int32(), pa.string(), ordered=True)
+    assert model.sample(5)["y"].dtype == "category"
 
 
 def test_one_gap_does_not_change_the_types_that_a_model_tells():

@@ -92,6 +92,10 @@ def _parse_numbers(cells: pa.Array) -> tuple[pa.Array, np.ndarray]:
     except pa.ArrowInvalid:
         pass
     empty = says_nothing(cells)
+    # A column of Booleans is read as ones and zeros, and one among objects is a word here.
+    for word, digit in (("true", "1"), ("false", "0")):
+        meant = pc.equal(pc.ascii_lower(cells), word)
+        cells = pc.if_else(meant, pa.scalar(digit, cells.type), cells)
     readable = pc.match_substring_regex(cells, NUMBER)
     nothing = pa.scalar(None, cells.type)
     parsed = pc.cast(pc.if_else(readable, cells, nothing), pa.float64())

@@ -71,6 +71,9 @@ class Lookup:
         if pa.types.is_floating(kind):
             distinct = pc.if_else(pc.is_nan(distinct), None, distinct)
             return pc.coalesce(_whole_numbers(distinct), pc.cast(distinct, pa.string()))
+        if pa.types.is_timestamp(kind):  # whatever its unit and zone
+            named = pc.cast(pc.cast(distinct, pa.timestamp("us"), safe=False), pa.string())
+            return pc.replace_substring_regex(named, r"\.0+$", "")
         return pc.cast(distinct, pa.string())
 
 

@@ -6,6 +6,7 @@ no null marker) is inferred from values.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 from collections.abc import Callable, Iterator, Sequence
@@ -33,7 +34,8 @@ class Source:
     types  the columns' Arrow types where the table declares them (they count as public), or None;
            names and types only, as metadata may hold anything
     loose  the columns whose type pandas does not declare but makes up from the rows: one gap
-           turns int64 into float64, bool into object
+           turns int64 into float64, bool into object; units of time and the types of categories,
+           made up likewise, are not among `types`
     """
 
     name: str
@@ -63,12 +65,24 @@ def open_source(data: Any, names: Sequence[str] | Schema | None = None) -> Sourc
         _require(names, table.column_names, f"The {kind} table")
         table = table.select(list(names))
     loose = _loose(data) if kind == "pandas" else frozenset()
-    types = _bare(table.schema)
+    types = _declared(table.schema) if kind == "pandas" else _bare(table.schema)
     return Source(f"{kind} table", kind, types, lambda: iter(table.to_batches(BATCH)), loose)
 
 
 def _bare(schema: pa.Schema) -> pa.Schema:
     return pa.schema([(field.name, field.type) for field in schema])
+
+
+def _declared(schema: pa.Schema) -> pa.Schema:
+    """The types of a frame, without what pandas finds in the rows: units of time, kinds of text."""
+    fields = []
+    for name, kind in zip(schema.names, schema.types, strict=True):
+        if pa.types.is_timestamp(kind):
+            kind = pa.timestamp("us", kind.tz)
+        elif pa.types.is_large_string(kind):
+            kind = pa.string()
+        fields.append((name, kind))
+    return pa.schema(fields)
 
 
 def _loose(frame: Any) -> frozenset[str]:
@@ -101,19 +115,28 @@ def _to_arrow(data: Any) -> tuple[pa.Table, str]:
 
 
 def _from_pandas(frame: Any) -> pa.Table:
-    """Column by column; Python objects become text, each by itself.
+    """Column by column; Python objects become text, each by itself, and so do categories.
 
     Arrow would infer the type of a column of objects from all of its values, so that one row
     decided how every other is read.
     """
-    columns = {}
-    for place, name in enumerate(frame.columns):
-        series = frame.iloc[:, place]
-        columns[str(name)] = _objects(series) if series.dtype == object else _typed(series)
+    columns = {str(name): _column(frame.iloc[:, place]) for place, name in enumerate(frame.columns)}
     if len(columns) != len(frame.columns):
         raise SourceError("Two columns of the frame have the same name. Rename one of them.")
     chunked = {n: c.combine_chunks() if hasattr(c, "chunks") else c for n, c in columns.items()}
     return pa.table(chunked)
+
+
+def _column(series: Any) -> Any:
+    import pandas as pd
+
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        # The categories are those of the rows, and their common type is, too.
+        texts = _objects(pd.Series(series.cat.categories.astype(object), dtype=object))
+        codes = series.cat.codes.to_numpy().astype(np.int32)
+        places = pa.array(codes, pa.int32(), mask=codes < 0)
+        return pa.DictionaryArray.from_arrays(places, texts, ordered=series.cat.ordered)
+    return _objects(series) if series.dtype == object else _typed(series)
 
 
 def _typed(series: Any) -> Any:
@@ -124,28 +147,55 @@ def _typed(series: Any) -> Any:
 
 
 def _objects(series: Any) -> pa.Array:
-    try:
-        # Only text, bytes and gaps pass, and those as `_text` would have them.
-        return pa.array(series, pa.string(), from_pandas=True)
-    except (pa.ArrowException, TypeError, ValueError, UnicodeError):
-        gone = series.isna()
-        cells = [None if g else _text(value) for value, g in zip(series, gone, strict=True)]
-        return pa.array(cells, pa.string())
+    gone = series.isna()
+    if {str, *map(type, series[~gone])} == {str}:
+        with contextlib.suppress(pa.ArrowException, ValueError):  # half a character somewhere
+            return pa.array(series, pa.string(), from_pandas=True)  # as `_text` has it, but faster
+    cells = [None if g else _text(value) for value, g in zip(series, gone, strict=True)]
+    return pa.array(cells, pa.string())
 
 
 def _text(value: Any) -> str | None:
-    """One Python object as text, by a fixed rule; None if it has none."""
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if isinstance(value, (bool, np.bool_)):
-        return "true" if value else "false"
+    """One Python object as text, by a fixed rule; None if it has none.
+
+    The text reads as the value itself would in a column that pandas has given its type: one cell
+    of another kind makes objects of them all.
+    """
     try:
-        if isinstance(value, datetime.datetime) and value.tzinfo is not None:
-            value = value.astimezone(datetime.UTC).replace(tzinfo=None)
-        said = value.isoformat() if isinstance(value, datetime.date) else str(value)
-        return said.encode("utf-8", "replace").decode()
+        if isinstance(value, str):
+            said = value
+        elif isinstance(value, (bytes, bytearray, memoryview)):
+            said = bytes(value).decode("utf-8", "replace")
+        elif isinstance(value, (bool, np.bool_)):
+            said = "true" if value else "false"
+        elif isinstance(value, (int, np.integer)):
+            said = int.__repr__(value if isinstance(value, int) else int(value))
+        elif isinstance(value, (float, np.floating)):
+            said = _number(float(value))
+        elif isinstance(value, datetime.datetime):
+            said = _moment(value)
+        elif isinstance(value, datetime.date):
+            said = value.isoformat()
+        else:
+            said = str(value)
+        return str.encode(said, "utf-8", "replace").decode()  # an Enum that is a str has its own
     except Exception:  # a stranger's __str__ may raise anything; the cell then has no text
         return None
+
+
+def _number(value: float) -> str:
+    """As Arrow writes it, and a whole number without its point."""
+    if value.is_integer() and abs(value) < 1 << 53:
+        return str(int(value))
+    return str(pa.scalar(value, pa.float64()).cast(pa.string()))
+
+
+def _moment(value: datetime.datetime) -> str:
+    """A point in time to the microsecond, in UTC if it has a zone."""
+    if value.tzinfo is not None:
+        value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+    said = value.isoformat(sep=" ")
+    return said[: len("2000-01-01 00:00:00.000000")]
 
 
 def _from_path(path: Path, names: Sequence[str] | None) -> Source:
