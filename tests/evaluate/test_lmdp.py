@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy.stats import kstest
 from sklearn.metrics.pairwise import rbf_kernel
@@ -178,3 +179,15 @@ def test_the_evaluation_shows_it_when_asked(real, good, schema):
     page = found.to_html()
     assert "Marginals that should not be the real ones" in page
     assert "not satisfied" in page
+
+
+def test_a_column_of_many_values_drawn_from_the_real_law_does_not_satisfy():
+    values = [f"v{i}" for i in range(1000)]
+    schema = nacre.Schema({"c": nacre.Categorical(values=values)})
+    rng = np.random.default_rng(0)
+    rejected = 0
+    for seed in range(20):
+        real, same = (pa.table({"c": rng.choice(values, 400)}) for _ in range(2))
+        found = nacre.lmdp_report(same, real, schema, columns=["c"], permutations=99, seed=seed)
+        rejected += found.tests[0].mmd_p <= 0.05
+    assert rejected <= 4

@@ -124,3 +124,22 @@ def test_a_refuted_guarantee_is_said_first(real, held, schema):
     first, second = found.findings["synthetic"][:2]
     assert first.level == "avoid" and "where 1 is guaranteed" in first.text
     assert "told from other real rows" in second.text
+
+
+def test_rows_of_another_kind_refute_nothing(schema, make_frame):
+    import pandas as pd
+
+    def later(n, seed):
+        frame = make_frame(n, seed=seed)
+        return frame.assign(age=np.clip(frame["age"] + 25, 17, 90))
+
+    # The synthetic rows owe nothing to any row; only the test rows differ from the training rows.
+    real, fresh = make_frame(3000, seed=31), make_frame(3000, seed=32)
+    names = ["membership", "membership-epsilon"]
+    found = evaluate(real, fresh, schema, test=later(3000, 33), metrics=names)
+    assert found.score("membership").value > 0.6
+    assert found.score("membership-epsilon").value == 0
+    # Where they are a random part, copies are found out as before.
+    both = pd.concat([real, fresh]).sample(frac=1, random_state=0)
+    copied = evaluate(both[:3000], both[:3000], schema, test=both[3000:], metrics=names)
+    assert copied.score("membership-epsilon").value > 3

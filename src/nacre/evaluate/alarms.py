@@ -60,6 +60,7 @@ def _attacks(
                 "care",
                 "Privacy",
                 f"Training rows can be told from other real rows: an attack has AUC "
-                f"{score.value:.2f}, where 0.50 is guessing.",
+                f"{score.value:.2f}, where 0.50 is guessing. (If the test rows are no random part "
+                f"of the same table, that alone may be why.)",
                 96,
             )

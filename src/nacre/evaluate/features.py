@@ -16,7 +16,7 @@ class Features:
     """Numbers scaled to [0, 1] by the declared bounds, categories one-hot, missing an indicator.
 
     Nothing is fitted to the rows except, for a category with more than `MOST_VALUES` values, which
-    of them are frequent in the real table: a table of ten thousand one-hot columns would not fit.
+    of them are frequent in a given table: a table of ten thousand one-hot columns would not fit.
 
     Attributes:
         numbers: names of the number columns.
@@ -28,13 +28,13 @@ class Features:
 
     @classmethod
     def of(
-        cls, real: Rows, without: str | None = None, only: Collection[str] | None = None
+        cls, rows: Rows, without: str | None = None, only: Collection[str] | None = None
     ) -> "Features":
-        """Features of every column but `without`, or of `only` some; laid out by the real table."""
-        names = [name for name in real.names if name != without and (only is None or name in only)]
+        """Features of every column but `without`, or of `only` some; laid out by these rows."""
+        names = [name for name in rows.names if name != without and (only is None or name in only)]
         return cls(
-            tuple(name for name in names if real.is_number(name)),
-            tuple((n, _slots(real.bin(n))) for n in names if not real.is_number(n)),
+            tuple(name for name in names if rows.is_number(name)),
+            tuple((n, _slots(rows.bin(n))) for n in names if not rows.is_number(n)),
         )
 
     @property

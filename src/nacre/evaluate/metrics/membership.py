@@ -23,10 +23,22 @@ _SMALLEST = 1e-3
 
 def attacks(comparison: Comparison) -> tuple[Attack, ...]:
     """Both attacks on as many training rows as held-out rows, computed once."""
+    return _tried(comparison)[0]
+
+
+def alike(comparison: Comparison) -> bool:
+    """Whether held-out rows look like training rows to one who has not seen the synthetic table.
+
+    If not, an attack may tell them apart though the synthetic table says nothing about any row.
+    """
+    return _tried(comparison)[1]
+
+
+def _tried(comparison: Comparison) -> tuple[tuple[Attack, ...], bool]:
     return comparison.once("membership", lambda: _attacks(comparison))
 
 
-def _attacks(comparison: Comparison) -> tuple[Attack, ...]:
+def _attacks(comparison: Comparison) -> tuple[tuple[Attack, ...], bool]:
     rng = comparison.rng(15)
     size = min(CANDIDATES, len(comparison.train), max(len(comparison.test) // 2, 1))
     order = rng.permutation(len(comparison.test))
@@ -41,13 +53,16 @@ def _attacks(comparison: Comparison) -> tuple[Attack, ...]:
 
     near = distances(synthetic)
     found = [Attack("closest synthetic record", -near[0], -near[1])]
-    if len(others):
-        ratio = [
-            np.log(far + _SMALLEST) - np.log(close + _SMALLEST)
-            for close, far in zip(near, distances(others), strict=True)
-        ]
-        found.append(Attack("density ratio", *ratio))
-    return tuple(found)
+    if not len(others):
+        return tuple(found), True
+    away = distances(others)
+    ratio = [
+        np.log(far + _SMALLEST) - np.log(close + _SMALLEST)
+        for close, far in zip(near, away, strict=True)
+    ]
+    found.append(Attack("density ratio", *ratio))
+    area, error = Attack("closest other record", *away).area()
+    return tuple(found), abs(area - 0.5) <= max(4 * error, 0.02)
 
 
 def area(comparison: Comparison) -> Iterator[Value]:
@@ -65,8 +80,8 @@ def found_members(comparison: Comparison) -> Iterator[Value]:
 
 
 def epsilon(comparison: Comparison) -> Iterator[Value]:
-    """The bound from the better attack."""
-    yield Value("", epsilon_shown(attacks(comparison)))
+    """The bound from the better attack; none where its premise visibly does not hold."""
+    yield Value("", epsilon_shown(attacks(comparison)) if alike(comparison) else 0.0)
 
 
 AREA = Metric(
@@ -103,7 +118,9 @@ EPSILON = Metric(
     low=0,
     high=float("inf"),
     meaning="The ε below which a guarantee is refuted by how well the attacks did "
-    f"({CONFIDENCE:.0%} confidence; about rows on average, so the true ε may be far larger).",
+    f"({CONFIDENCE:.0%} confidence; about rows on average, so the true ε may be far larger), if "
+    "the test rows are a random part of the same table. 0 where they visibly are not, as rows of "
+    "another year: then nothing is shown.",
     compute=epsilon,
     needs=frozenset({"test"}),
     quick=True,
