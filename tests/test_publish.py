@@ -412,6 +412,11 @@ def test_commands_that_cannot_be_met_say_what_to_do(model, tmp_path):
     model.save(saved)
     done = run("publish", saved, "-o", saved)
     assert done.exit_code == 2 and "would replace it" in done.stderr
+    table = tmp_path / "private.csv"
+    table.write_text("a\n1\n")
+    for command in (("publish", saved), ("evaluate", table, table, "-s", table)):
+        done = run(*command, "-o", tmp_path / "other.csv")
+        assert done.exit_code == 2 and "ends in .html" in done.stderr
     done = run("publish", saved, "-o", tmp_path / "p.html", "--data", tmp_path / "none.csv")
     assert done.exit_code == 2 and "There is no file" in done.stderr
     done = run("evaluate", "--public")

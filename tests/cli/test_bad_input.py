@@ -207,12 +207,12 @@ def test_other_adjacency_than_the_budget(refused):
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (("--method", "perl"), "There is no method 'perl'"),
-        (("--set", "stepz=3"), "has no setting 'stepz'"),
+        (("--method", "perl"), "Did you mean 'pearl'?"),
+        (("--set", "stepz=3"), "Did you mean 'steps'?"),
         (("--set", "seps"), "name=value"),
         (("--set", "blocks=many"), "'many' is not a whole number"),
         (("--set", "steps=21"), "given twice"),
-        (("--label", "incom"), "label 'incom' is not a column"),
+        (("--label", "incom"), "Did you mean 'income'?"),
         (("--adjacency", "none"), "--adjacency"),
         (("--bad-rows", "ignore"), "--bad-rows"),
         (("--rows", "0"), "rows must be a positive whole number"),

@@ -50,6 +50,24 @@ def test_plan_reads_no_table(folder):
     assert folder.run("plan", *options, "--adjacency", "replace-one").exit_code == 0
 
 
+def test_a_budget_that_protects_little_is_told(folder):
+    options = ("--schema", folder / "people.yaml", "--delta", "1e-6")
+    assert "protects little" in folder.run("plan", *options, "--epsilon", "11").stderr
+    assert "protects little" not in folder.run("plan", *options, "--epsilon", "10").stderr
+
+
+@pytest.mark.parametrize("algorithm", ["aim", "mst"])
+def test_mst_and_aim_are_methods(folder, algorithm):
+    options = ("--schema", folder / "people.yaml", "--epsilon", "1", "--delta", "1e-6")
+    short = folder.run("plan", *options, "-m", algorithm.upper())
+    assert short.exit_code == 0, short.output
+    assert f"Marginals ({algorithm.upper()})" in short.stdout
+    long = folder.run("plan", *options, "-m", "marginals", "--set", f"algorithm={algorithm}")
+    assert long.stdout == short.stdout
+    other = folder.run("plan", *options, "-m", algorithm, "--set", "rounds=2")
+    assert f"Marginals ({algorithm.upper()})" in other.stdout
+
+
 def test_sample_csv(fitted, tmp_path):
     out = tmp_path / "synthetic.csv"
     options = ("-n", "50", "-o", out, "--seed", "3")
@@ -60,7 +78,12 @@ def test_sample_csv(fitted, tmp_path):
     assert {row["sex"] for row in rows} == {"Female"}
     assert list(rows[0]) == ["age", "sex", "wage", "income"]
     first = out.read_bytes()
-    again = fitted.run("sample", fitted / "out.nacre", *options, "--where", "sex=Female", "-q")
+    refused = fitted.run("sample", fitted / "out.nacre", "-n", "5", "-o", out)
+    assert refused.exit_code == 2
+    assert "is there already" in refused.stderr
+    assert out.read_bytes() == first
+    more = ("--where", "sex=Female", "-q", "--force")
+    again = fitted.run("sample", fitted / "out.nacre", *options, *more)
     assert again.output == ""
     assert out.read_bytes() == first
     check = fitted.run("schema", "check", fitted / "people.yaml", out)
@@ -72,7 +95,9 @@ def test_sample_parquet_and_no_rows(fitted, tmp_path):
     assert fitted.run("sample", fitted / "out.nacre", "-n", "70000", "-o", out).exit_code == 0
     assert pa.parquet.read_metadata(out).num_rows == 70_000
     assert pa.parquet.read_metadata(out).num_row_groups > 1
-    assert fitted.run("sample", fitted / "out.nacre", "-n", "0", "-o", out).exit_code == 0
+    assert (
+        fitted.run("sample", fitted / "out.nacre", "-n", "0", "-o", out, "--force").exit_code == 0
+    )
     assert pa.parquet.read_table(out).column_names == ["age", "sex", "wage", "income"]
     assert list(tmp_path.iterdir()) == [out]
 

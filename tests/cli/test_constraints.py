@@ -18,7 +18,8 @@ def drawn(folder, tmp_path, *options):
     """What `nacre sample` writes."""
     out = tmp_path / "synthetic.csv"
     model = folder / "out.nacre"
-    done = folder.run("sample", model, "-n", "80", "-o", out, "--seed", "1", *options)
+    seeded = ("-n", "80", "--seed", "1", "--force")
+    done = folder.run("sample", model, "-o", out, *seeded, *options)
     assert done.exit_code == 0, done.output
     rows = list(csv.DictReader(out.read_text().splitlines()))
     assert len(rows) == 80
@@ -93,7 +94,8 @@ def test_from_the_schema_to_the_rows(folder, tmp_path):
 def test_many_candidates_that_are_drawn_in_vain_are_told(fitted, tmp_path):
     def remark(*options):
         out = tmp_path / "x.csv"
-        done = fitted.run("sample", fitted / "out.nacre", "-n", "500", "-o", out, *options)
+        more = ("-n", "500", "--force", *options)
+        done = fitted.run("sample", fitted / "out.nacre", "-o", out, *more)
         assert done.exit_code == 0, done.output
         return done.stderr
 

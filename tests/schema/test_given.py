@@ -150,3 +150,9 @@ def test_text(text, value):
 def test_text_that_says_nothing_is_refused(name, text):
     with pytest.raises(ValueError, match=f"'{name}': "):
         given(read_given({name: text}, COLUMNS), COLUMNS)
+
+
+def test_a_misspelt_column_is_recognized():
+    columns = {"ward": Categorical(values=["a"])}
+    with pytest.raises(ValueError, match="no column 'wrd'. Did you mean 'ward'?"):
+        given({"wrd": "a"}, columns)

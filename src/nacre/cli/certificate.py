@@ -60,10 +60,10 @@ PROVENANCE = {
 
 
 def _facts(model: Model) -> dict[str, str]:
-    schema = model.schema
+    schema, count = model.schema, len(model.schema.names)
     ledger: Any = model.ledger
     found = {
-        "schema": f"{len(schema.names)} columns, {PROVENANCE[schema.provenance]}",
+        "schema": f"{count} column{'' if count == 1 else 's'}, {PROVENANCE[schema.provenance]}",
         "schema digest": schema.digest,
         "label": schema.label or "none",
         "differences": ", ".join(map(str, model.differences)) or "none",

@@ -198,6 +198,14 @@ def writable(path: Path, *inputs: Path | None) -> Path:
     return path
 
 
+def page(path: Path, *inputs: Path | None) -> Path:
+    """A path for a page, which an old page may give way to but no table."""
+    writable(path, *inputs)
+    if path.suffix.lower() not in (".html", ".htm"):
+        stop(f"{path} is no name for a page. Give one that ends in .html.")
+    return path
+
+
 @contextlib.contextmanager
 def beside(path: Path) -> Iterator[Path]:
     """A file next to `path` that takes its place at the end: never half a result."""

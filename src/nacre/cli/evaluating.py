@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nacre.cli.console import beside, progress, say, stop, tell, writable
+from nacre.cli.console import beside, page, progress, say, stop, tell
 from nacre.cli.options import Dataset, Json, Label, LedgerAddress, Quiet, SchemaFile, read_schema
 from nacre.cli.publishing import Public
 
@@ -35,7 +35,7 @@ def evaluate(
     quiet: Quiet = False,
 ) -> None:
     """Compare SYNTHETIC with REAL and write a report; confidential, as it is not private."""
-    writable(output, real, schema, test, model, *synthetic)
+    page(output, real, schema, test, model, *synthetic)
     import nacre
 
     facts = read_schema(schema)

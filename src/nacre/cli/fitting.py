@@ -30,6 +30,19 @@ from nacre.cli.options import (
     read_schema,
 )
 
+LARGE = 10.0  # ε, at which the best attack finds a third of the people
+
+
+def _doubt(epsilon: float, *, quiet: bool = False) -> None:
+    """Say that a guarantee is weak; the budget is the holder's to choose."""
+    if epsilon > LARGE:
+        say(
+            f"ε = {epsilon:g} protects little: at {LARGE:g} somebody who knows the other rows may "
+            "find a third of the people. At most 1 is usual.",
+            quiet=quiet,
+            style="yellow",
+        )
+
 
 def plan(
     schema: SchemaFile,
@@ -55,6 +68,7 @@ def plan(
         adjacency=adjacency.value,
         rows=rows,
     )
+    _doubt(epsilon)
     if as_json:
         print_json(planned.to_dict())
     else:
@@ -91,6 +105,7 @@ def fit(
     import nacre
 
     facts = read_schema(schema, label, no_label=no_label)
+    _doubt(epsilon, quiet=quiet)
     with progress(quiet=quiet) as report:
         report("reading rows", None)
         model = nacre.fit(

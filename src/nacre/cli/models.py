@@ -43,12 +43,15 @@ def sample(
             help="Only such rows: a value, a,b for several, low..high, or nothing for missing.",
         ),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the output file.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Draw synthetic rows from MODEL; as often as you like, at no further privacy cost."""
     from nacre.cli.tables import Writer, check_name
 
     check_name(writable(output, model))
+    if output.exists() and not force:
+        stop(f"{output} is there already. Choose another name, or add --force to replace it.")
     import numpy as np
 
     import nacre

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nacre.cli.console import beside, progress, say, stop, tell, writable
+from nacre.cli.console import beside, page, progress, say, stop, tell
 from nacre.cli.models import ModelFile
 from nacre.cli.options import BadRows, Dataset, Json, LedgerAddress, Quiet
 
@@ -60,7 +60,7 @@ def publish(
     quiet: Quiet = False,
 ) -> None:
     """Write a report on MODEL that is safe to publish; without --data no private row is read."""
-    writable(output, model, synthetic, data, None if ledger is None else Path(ledger))
+    page(output, model, synthetic, data, None if ledger is None else Path(ledger))
     for path in (synthetic, data):
         if path is not None and not path.exists():
             stop(f"There is no file or folder {path}.")

@@ -17,6 +17,7 @@ from nacre.evaluate.references import References
 from nacre.evaluate.spending import spending
 from nacre.evaluate.tables import read_all
 from nacre.schema import Schema
+from nacre.schema.suggest import suggest
 
 Progress = Callable[[float, str], None]
 
@@ -66,7 +67,7 @@ def evaluate(
     if label is not None and label not in schema.names:
         raise ValueError(
             f"The label '{label}' is not a column of the schema. Its columns are: "
-            f"{', '.join(schema.names)}."
+            f"{', '.join(schema.names)}.{suggest(label, schema.names)}"
         )
     tables = synthetic if isinstance(synthetic, Mapping) else {"synthetic": synthetic}
     if not tables:

@@ -13,6 +13,7 @@ from nacre.methods.mosaic import Mosaic
 from nacre.methods.pearl import PEARL
 from nacre.methods.settings import meanings, parse
 from nacre.schema import Schema
+from nacre.schema.suggest import suggest
 
 METHODS: dict[str, type[Any]] = {
     "mosaic": Mosaic,
@@ -20,11 +21,17 @@ METHODS: dict[str, type[Any]] = {
     "merf": MERF,
     "marginals": Marginals,
 }
+SHORTHANDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "aim": ("marginals", {"algorithm": "aim"}),
+    "mst": ("marginals", {"algorithm": "mst"}),
+}
+"""Other names for a method with some settings."""
 
 __all__ = [
     "MERF",
     "METHODS",
     "PEARL",
+    "SHORTHANDS",
     "Marginals",
     "Method",
     "Mosaic",
@@ -48,10 +55,14 @@ def choose(method: str | Method, schema: Schema, epsilon: float) -> tuple[Method
         return method, "Chosen by you."
     if method == "auto":
         return Mosaic(), "Chosen automatically: Mosaic has scored best on tables."
-    if method.lower() not in METHODS:
-        known = ", ".join(["auto", *METHODS])
-        raise ValueError(f"There is no method '{method}'. Choose one of: {known}.")
-    return METHODS[method.lower()](), "Chosen by you."
+    name, settings = SHORTHANDS.get(method.lower(), (method.lower(), {}))
+    if name not in METHODS:
+        known = ["auto", *METHODS, *SHORTHANDS]
+        raise ValueError(
+            f"There is no method '{method}'. Choose one of: {', '.join(known)}."
+            f"{suggest(method, known)}"
+        )
+    return METHODS[name](**settings), "Chosen by you."
 
 
 def with_settings(method: str, settings: Mapping[str, str], schema: Schema) -> Method:
@@ -63,6 +74,7 @@ def with_settings(method: str, settings: Mapping[str, str], schema: Schema) -> M
         if name not in fields:
             raise ValueError(
                 f"{base.title} has no setting '{name}'. It has: {', '.join(sorted(fields))}."
+                f"{suggest(name, fields)}"
             )
         parsed[name] = parse(name, text, getattr(base, name))
     return dataclasses.replace(base, **parsed)  # type: ignore[type-var]

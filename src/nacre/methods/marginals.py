@@ -86,6 +86,8 @@ class Marginals:
     def __post_init__(self) -> None:
         if self.algorithm not in ("aim", "mst"):
             raise ValueError(f"algorithm must be 'aim' or 'mst', got '{self.algorithm}'.")
+        # A ledger or certificate that lists both must tell them apart.
+        object.__setattr__(self, "title", f"Marginals ({self.algorithm.upper()})")
         if not (self.first > 0 and self.choosing > 0 and self.first + self.choosing < 1):
             raise ValueError("first and choosing must be positive and leave a part of the budget.")
         if not 1 <= self.rounds <= 50:

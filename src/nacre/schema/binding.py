@@ -19,6 +19,7 @@ from nacre.schema.statement import (
     Presence,
     Word,
 )
+from nacre.schema.suggest import suggest
 
 DENSE = (
     "is a real number without `decimals`, of which hardly any two rows share one. Give it "
@@ -167,9 +168,7 @@ def _column(word: Word, columns: Mapping[str, Column]) -> str:
 
 
 def _unknown(name: str, columns: Mapping[str, Column]) -> str:
-    close = difflib.get_close_matches(name, columns, 1)
-    hint = f" Did you mean '{close[0]}'?" if close else ""
-    return f"{shown(name)} is not a column.{hint}"
+    return f"{shown(name)} is not a column.{suggest(name, columns)}"
 
 
 def _never(name: str, what: str, scale: Scale) -> str:

@@ -19,6 +19,7 @@ from nacre.schema.numeric import DIGITS, LARGEST_INTEGER, Integer, Real
 from nacre.schema.rare import Draft, rare_facts
 from nacre.schema.schema import Schema
 from nacre.schema.sketch import CLASSES, STEPS, Sketch
+from nacre.schema.suggest import suggest
 from nacre.schema.table import Batches, batches, listed
 
 MOST_VALUES = 1000  # of a text; more cannot be reviewed
@@ -120,7 +121,10 @@ def _require_rows(total: int, sketches: Collection[str], label: str | None) -> N
     if total == 0:
         raise SchemaError("The table has no rows, so there is nothing to draft a schema from.")
     if label is not None and label not in sketches:
-        raise SchemaError(f"The label '{label}' is not a column. The table has {listed(sketches)}.")
+        raise SchemaError(
+            f"The label '{label}' is not a column. The table has {listed(sketches)}."
+            f"{suggest(label, sketches)}"
+        )
 
 
 def _column(sketch: Sketch, most_values: int, *, is_label: bool) -> Column:

@@ -12,6 +12,7 @@ from nacre.schema.condition import Among
 from nacre.schema.constraint import Rule
 from nacre.schema.scale import Scale
 from nacre.schema.statement import NotUnderstood, value_text
+from nacre.schema.suggest import suggest
 from nacre.schema.table import listed
 
 TO = ".."
@@ -28,7 +29,10 @@ def given(where: Mapping[str, Any], columns: Mapping[str, Column]) -> tuple[Rule
 
 def _rule(name: str, value: Any, columns: Mapping[str, Column]) -> Rule:
     if name not in columns:
-        raise ValueError(f"There is no column '{name}'. The columns are {listed(columns)}.")
+        raise ValueError(
+            f"There is no column '{name}'.{suggest(name, columns)} The columns are "
+            f"{listed(columns)}."
+        )
     if value is None:
         return _fixed(f"{name} is missing", presence(name, columns, missing=True))
     if isinstance(value, tuple):

@@ -21,6 +21,7 @@ from nacre.schema.constraint import Constraint, Rule, understand
 from nacre.schema.domain import Contradiction, narrow
 from nacre.schema.errors import SchemaError
 from nacre.schema.layout import Code, Encoded, Layout, Number
+from nacre.schema.suggest import suggest
 
 PROVENANCES = ("declared", "data", "private")
 
@@ -72,6 +73,7 @@ class Schema:
             found.append(
                 f"label {shown(self.label)} is not a column. "
                 f"The columns are {table.listed(map(str, self.columns))}."
+                f"{suggest(str(self.label), map(str, self.columns))}"
             )
         if self.provenance not in PROVENANCES:
             found.append(

@@ -86,7 +86,9 @@ def _edges(present: list[np.ndarray], ticks: int) -> np.ndarray:
         return np.array([0.0, 1.0])
     low, high = (np.rint(np.quantile(values, q) * ticks) for q in (0.0005, 0.9995))
     count = int(high - low) + 1
-    step = max(1, -(-count // MOST_BINS))
+    least = max(1, -(-count // MOST_BINS))
+    # Where the last bin would reach beyond the values it would look like a collapse.
+    step = min(range(least, 2 * least), key=lambda width: (-count % width / width, width))
     # Half a tick to either side, so that every bin holds the same number of possible values.
     return (np.arange(low, high + step + 1, step) - 0.5) / ticks
 
