@@ -169,7 +169,12 @@ def test_a_public_report_shows_the_column_not_the_difference(fitted):
     bands = {band.column: band for band in report.bands}
     assert "bought" in bands["discharged"].source
     assert bands["discharged"].at_most < 0.2
-    assert nacre.publish(model, rows=2000).bands[2].source == ""
+    free = nacre.publish(model, rows=2000)
+    assert free.bands[2].source == ""
+    said = " ".join(finding.text for finding in free.findings)
+    assert "How close discharged came to the private table was not measured" in said
+    assert "Every column" not in said
+    assert "</b> not measured" in free.to_html().replace("<span>", "")
 
 
 @pytest.mark.parametrize(

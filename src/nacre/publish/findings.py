@@ -19,13 +19,19 @@ _ORDER = ("avoid", "care", "note", "good")
 def find(bands: Sequence[Band], scores: Sequence[PaidScore], schema: Schema) -> tuple[Finding, ...]:
     """Everything worth saying, worst first."""
     known = [band for band in bands if band.at_most is not None]
-    found = [*_columns(known), *_unknown(bands, known), *_counts(known), *_models(scores, schema)]
+    every = len(known) == len(bands)
+    found = [
+        *_columns(known, every),
+        *_unknown(bands, known),
+        *_counts(known),
+        *_models(scores, schema),
+    ]
     if len(schema.names) > 1:
         found.append(_links())
     return tuple(sorted(found, key=lambda f: (_ORDER.index(f.level), -f.weight)))
 
 
-def _columns(known: Sequence[Band]) -> Iterator[Finding]:
+def _columns(known: Sequence[Band], every: bool) -> Iterator[Finding]:
     """What is surely wrong, what may be, and what is right."""
     wrong = sorted((b for b in known if _least(b) > CARE_TV), key=lambda b: -_least(b))
     if wrong:
@@ -51,7 +57,8 @@ def _columns(known: Sequence[Band]) -> Iterator[Finding]:
         )
     fine = [b for b in rest if _most(b) <= AVOID_TV]
     if fine:
-        which = "Every column is" if len(fine) == len(known) else f"{len(fine)} columns are"
+        whole = every and len(fine) == len(known)
+        which = "Every column is" if whole else f"{len(fine)} columns are"
         least = f" ({fine[0].column} is the least certain), with 95% confidence for each."
         if len(fine) == 1:
             which, least = f"The column {fine[0].column} is", ", with 95% confidence."
@@ -63,7 +70,18 @@ def _columns(known: Sequence[Band]) -> Iterator[Finding]:
 
 
 def _unknown(bands: Sequence[Band], known: Sequence[Band]) -> Iterator[Finding]:
-    if known or not bands:
+    if known:
+        unknown = [band.column for band in bands if band not in known]
+        if unknown:
+            yield Finding(
+                "note",
+                "Columns",
+                f"How close {', '.join(unknown[:SHOWN])}{more(unknown, SHOWN)} came to the private "
+                "table was not measured: the model draws other columns and a difference, and adds "
+                "them up. The data holder can buy histograms of columns for this page.",
+            )
+        return
+    if not bands:
         return
     yield Finding(
         "note",

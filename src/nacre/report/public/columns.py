@@ -32,17 +32,17 @@ NOT_MEASURED = (
 
 def columns(report: PublicReport) -> Markup:
     """Every column, the least certain first."""
-    bands = sorted(report.bands, key=lambda band: -(band.at_most or 0))
+    bands = sorted(report.bands, key=lambda band: -1.0 if band.at_most is None else -band.at_most)
+    measured = any(band.at_most is not None for band in bands)
     figures = [
         plate(
             draw_band(band, report.schema),
-            join(tag("b", band.column), _bound(band)),
+            join(tag("b", band.column), _bound(band, measured)),
             f"Column {band.column}, synthetic, with the band of the private one",
         )
         for band in bands[:MOST_FIGURES]
     ]
     rest = len(bands) - len(figures)
-    measured = any(band.at_most is not None for band in bands)
     words = MEASURED if measured else NOT_MEASURED
     more = f" {rest} columns are not drawn." if rest else ""
     sources = sorted({band.source for band in bands if band.source})
@@ -50,9 +50,9 @@ def columns(report: PublicReport) -> Markup:
     return join(lede(words + more + from_), _key(measured), grid(figures))
 
 
-def _bound(band: Band) -> Markup:
+def _bound(band: Band, measured: bool) -> Markup:
     if band.at_most is None:
-        return Markup("")
+        return tag("span", " not measured") if measured else Markup("")
     kind = "bad" if (band.at_least or 0) > AVOID_TV else None
     kind = kind or ("doubt" if band.at_most > AVOID_TV else None)
     least = f"{percent(band.at_least)} to " if band.at_least else "at most "
