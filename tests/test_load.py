@@ -178,3 +178,14 @@ def test_names_in_a_file_do_not_steer_the_terminal(saved, tmp_path):
     assert done.stdout.count("[/nothing]") > 5
     done = run("sample", path, "-n", "5", "-o", tmp_path / "x.csv", "--where", f"{evil}=3")
     assert done.exit_code == 2 and not set("\x1b\x9b") & set(done.stderr)
+
+
+@pytest.mark.parametrize("change", [{"epsilon": 1e-9}, {"releases": []}])
+def test_a_claim_that_its_releases_contradict_is_doubted(saved, tmp_path, change):
+    document, arrays = copy.deepcopy(saved["mosaic"])
+    document["guarantee"] |= change
+    path = put(tmp_path / "x.nacre", document, arrays)
+    with pytest.warns(UserWarning, match="x.nacre: The (releases listed cost|guarantee lists no)"):
+        nacre.load(path)
+    done = run("show", path)
+    assert done.exit_code == 0 and "Warning:" in done.stderr

@@ -164,6 +164,14 @@ def test_a_spike_is_known_better_than_its_many_empty_bins():
     assert spike < 0.8 * distance_at_most(flat, flat, noise, tail=0.02)
 
 
+def test_many_cells_are_bounded_by_the_triangle_inequality_alone():
+    # The table may have been fitted to these very counts: then a ball around it proves nothing.
+    known, noise = np.full(300, 1 / 300), np.full(300, 1e-3)
+    noisy = known + np.random.default_rng(0).normal(0, 1e-3, 300)
+    bound = distance_at_most(known, noisy, noise, tail=0.02)
+    assert bound >= np.abs(noisy - known).sum() / 2 + 300 * 1e-3 * np.sqrt(2 / np.pi) / 2
+
+
 def test_too_few_rows_leave_everything_open():
     rows, cells = encoded(people(100)), np.arange(3)
     lost = Measurement("degree", cells, cells, np.array([5.0, -3, 2]), 10.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import numbers
 import platform
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import metadata
@@ -173,7 +174,10 @@ class Model:
 
 
 def load(path: str | Path) -> Model:
-    """Read a model that `save` wrote.  A stranger's file is safe to open: nothing in it runs."""
+    """Read a model that `save` wrote.  A stranger's file is safe to open: nothing in it runs.
+
+    Warns if the releases that the file lists cost more than it claims.
+    """
     from nacre.archive import ArchiveError, read
     from nacre.nets import GENERATORS
 
@@ -203,6 +207,7 @@ def load(path: str | Path) -> Model:
         layout = differences.modeled.layout
         row = generator.sample(1, layout, np.random.default_rng(0), {})
         model._decode(differences.add(row))
+        doubt = _doubt(model.guarantee)
     except MemoryError:
         raise ArchiveError(f"{path} does not fit into the memory that is left.") from None
     except Exception as error:  # of any kind, NumPy's and Arrow's own too: a stranger wrote it
@@ -210,7 +215,20 @@ def load(path: str | Path) -> Model:
             f"{path} is a nacre file but its content does not fit together "
             f"({type(error).__name__}). It is damaged or was edited."
         ) from None
+    if doubt:
+        warnings.warn(f"{path}: {doubt}", stacklevel=2)
     return model
+
+
+def _doubt(guarantee: Guarantee) -> str | None:
+    """Why a guarantee cannot be true, as far as can be told at once; steps take a while to add."""
+    if any(release.mechanism == "subsampled-gaussian" for release in guarantee.releases):
+        return None
+    try:
+        guarantee.verify()
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 def versions() -> dict[str, str]:

@@ -317,3 +317,27 @@ def test_codes_of_many_values_are_found_at_once():
     (rule,) = bound.rules
     kept = rule.holds(View.of(bound.columns, bound.layout.encoded(codes=codes)))
     assert kept.tolist() == [*(place % 2 == 1 for place in range(1000)), True]
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_long_chain_is_settled_in_a_few_passes(monkeypatch, backwards):
+    from nacre.schema import domain
+
+    seen, duties = [], domain._duties
+    monkeypatch.setattr(domain, "_duties", lambda *given: seen.append(1) or duties(*given))
+    columns = {f"c{i}": Integer(low=0, high=10) for i in range(200)}
+    chain = [f"c{i} <= c{i + 1}" for i in range(199)]
+    Schema(columns, constraints=[*(chain[::-1] if backwards else chain), "c0 = 10"])
+    assert len(seen) <= 5 * 200
+    with pytest.raises(SchemaError, match="contradict"):
+        Schema(columns, constraints=[*chain[::-1], "c0 = 10", "c199 = 3"])
+
+
+@pytest.mark.parametrize(
+    "constraints",
+    [[f"age != {i}" for i in range(1001)], [" and ".join(["age < 5"] * 20_000)]],
+    ids=["many", "long"],
+)
+def test_more_than_can_be_checked_is_refused(constraints):
+    with pytest.raises(SchemaError, match="1,000 statements"):
+        Schema(COLUMNS, constraints=constraints)

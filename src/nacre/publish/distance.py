@@ -8,6 +8,7 @@ from scipy.special import chndtr, ndtri
 
 DRAWS = 4_000  # of the noise, for the quantile of its summed size
 PRICES = np.geomspace(1e-5, 1e3, 161)  # tried for the multiplier of the ball
+MOST = 27  # cells of a histogram up to which the ball is used
 SIDES = np.linspace(0.0, 1.0, 41)  # tried for the multiplier of the sum
 
 Array = NDArray[np.float64]
@@ -33,8 +34,12 @@ def distance_at_most(known: Array, noisy: Array, noise: Array, *, tail: float) -
 
     The smaller of two bounds, each with half of `tail`: the triangle inequality's, which is best
     where the two differ clearly, and that of a ball, which is best where noise hides how close
-    they are.
+    they are.  The triangle inequality asks nothing of `known`.  The ball is proved for a `known`
+    that was not fitted to `noisy`; where it was, simulations show that the bound holds with few
+    cells, but not with hundreds, so that it is used up to `MOST` only.
     """
+    if len(noise) > MOST:
+        return min(float(np.abs(noisy - known).sum()) / 2 + _reach(noise, tail), 1.0)
     sure = float(np.abs(noisy - known).sum()) / 2 + _reach(noise, tail / 2)
     return min(sure, _ball(known, noisy, noise, tail / 2), 1.0)
 

@@ -37,6 +37,7 @@ from nacre.schema.statement import (
 Kind = Literal["rule", "forbid", "fixed"]
 KINDS: dict[Any, Kind] = {"forbid": "forbid", "fixed": "fixed"}
 Said: TypeAlias = "str | Mapping[str, Any] | Constraint"
+MOST, LETTERS = 1_000, 200_000  # statements in a schema, and their length together
 FORMS = (
     "A constraint is a statement such as `start <= end`, or {forbid: ...}, or {fixed: ...} with a "
     "mapping from columns to values."
@@ -139,6 +140,13 @@ def understand(
     """
     if isinstance(said, str | Mapping) or not isinstance(said, Iterable):
         return (), ["`constraints` must be a list of statements such as `start <= end`."]
+    said = list(said)
+    letters = sum(len(str(each)) for each in said if not isinstance(each, Constraint))
+    if len(said) > MOST or letters > LETTERS:
+        return (), [
+            f"`constraints` may hold {MOST:,} statements, of {LETTERS:,} letters together, which "
+            "can be checked for contradictions. Leave some out, or filter sampled rows by `keep`."
+        ]
     constraints: dict[Constraint, None] = {}
     problems = []
     for place, each in enumerate(said, 1):

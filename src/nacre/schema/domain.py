@@ -16,6 +16,7 @@ from nacre.schema.scale import Scale
 from nacre.schema.span import Spans, Value, meet, outside
 from nacre.schema.statement import MIRRORED, OPPOSITE
 
+PASSES = 50  # over all rules; to stop early leaves more values than need be, which is sound
 Duty: TypeAlias = Literal["true", "not false", "not true"]
 
 
@@ -50,9 +51,10 @@ def narrow(columns: Mapping[str, Column], rules: Sequence[Rule]) -> dict[str, Do
     """What is left of the columns that rules speak of; raises Contradiction."""
     _refuse_circles(columns, rules)
     known = _Known(columns)
-    for _ in range(len(rules) + 1):
+    for turn in range(min(len(rules) + 1, PASSES)):
         before = dict(known)
-        for rule in rules:
+        # There and back: a chain is settled in two passes, whichever way it was written.
+        for rule in rules if turn % 2 == 0 else reversed(rules):
             for condition, duty in _duties(rule, known):
                 known.apply(condition, duty, (rule.text, *known.reasons(rule)))
         if known == before:
