@@ -23,11 +23,12 @@ def methods(as_json: Json = False) -> None:
 
 
 def _describe(name: str, kind: type[Any]) -> dict[str, Any]:
-    from nacre.methods import meanings
+    from nacre.methods import SHORTHANDS, meanings
 
     defaults = kind()
     return {
         "name": name,
+        "shorthands": [short for short, (full, _) in SHORTHANDS.items() if full == name],
         "title": kind.title,
         "summary": kind.summary,
         "paper": kind.paper,
@@ -40,8 +41,9 @@ def _print(method: dict[str, Any]) -> None:
     from rich.text import Text
 
     console = out()
+    names = ", ".join([method["name"], *method["shorthands"]])
     console.print(
-        Text.assemble((method["title"], "bold"), "  ", (f"--method {method['name']}", "bold cyan"))
+        Text.assemble((method["title"], "bold"), "  ", (f"--method {names}", "bold cyan"))
     )
     console.print(f"  {method['summary']}", markup=False)
     console.print(f"  {method['paper']}", style="dim", markup=False)
