@@ -59,7 +59,7 @@ def model(*constraints, columns=None, label="sex", seed=0, kind="pandas"):
         cells=cells,
         label=place,
     )
-    guarantee = Guarantee(epsilon=1, delta=1e-6, adjacency=Adjacency.ADD_REMOVE)
+    guarantee = Guarantee(epsilon=float("inf"), delta=1e-6, adjacency=Adjacency.ADD_REMOVE)
     return Model(
         schema=schema,
         generator=generator,
