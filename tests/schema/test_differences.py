@@ -1,6 +1,7 @@
 """Differences in place of columns: exact, row by row, and found from public facts alone."""
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
@@ -138,6 +139,15 @@ def test_what_follows_already_is_not_replaced_again():
     # One later than two others: the second of them is measured from it.
     assert said(columns, "a <= c", "b <= c") == ["c >= a", "b <= c"]
     assert said(columns, "a <= b", "b <= c", "c <= a") == ["b >= a", "c >= b"]
+
+
+def test_a_long_chain_starts_anew_before_errors_add_up():
+    times, numbers = dict.fromkeys("abcdef", DAYS), dict.fromkeys("abcdef", Integer(low=0, high=9))
+    order = [f"{one} <= {other}" for one, other in itertools.pairwise("abcdef")]
+    assert said(times, *order) == ["b >= a", "c >= b", "d >= c", "f >= e"]
+    assert said(numbers, *order) == ["b >= a", "c >= b", "e >= d", "f >= e"]
+    # Said from the end, what hangs on c counts too, so the rest is counted down from it.
+    assert said(times, *order[::-1]) == ["f >= e", "e >= d", "d >= c", "b <= c", "a <= b"]
 
 
 def test_the_wider_column_is_replaced_and_never_the_label():

@@ -28,6 +28,7 @@ from nacre.schema.statement import MIRRORED
 # Of all pairs of values within the bounds, so many must break the constraint.  Below that it is
 # enough to draw again; a number has a meaning of its own, which a difference blurs, a date hardly.
 LEAST = {"time": 0.05, "number": 0.25}
+LONGEST = {"time": 3, "number": 2}  # so many differences are added up; errors add up, too
 EXACT = 2**61  # sums of two numbers below this fit into 64 bits
 
 
@@ -145,14 +146,26 @@ def find_differences(schema: Schema) -> tuple[Difference, ...]:
         for order in rule.demands:
             if not isinstance(order, Order):
                 continue
-            for difference in _candidates(order, schema):
-                name = difference.anchor
-                while name != difference.column and name in found:
-                    name = found[name].anchor
-                if difference.column not in found and name != difference.column:
-                    found[difference.column] = difference
+            for each in _candidates(order, schema):
+                if each.column not in found and _short(found | {each.column: each}, schema):
+                    found[each.column] = each
                     break
     return tuple(found.values())
+
+
+def _short(found: Mapping[str, Difference], schema: Schema) -> bool:
+    """Whether no column is reached by more differences than its kind may be, or in a circle."""
+    for name in found:
+        most, steps, anchor = LONGEST[_kind(schema.columns[name])], 0, name
+        while anchor in found:
+            anchor, steps = found[anchor].anchor, steps + 1
+            if steps > most:
+                return False
+    return True
+
+
+def _kind(column: Column) -> str:
+    return "time" if isinstance(column, Datetime) else "number"
 
 
 def _candidates(order: Order, schema: Schema) -> list[Difference]:
@@ -167,7 +180,7 @@ def _candidates(order: Order, schema: Schema) -> list[Difference]:
         line = _Line.of(difference, schema.columns)
         if difference.column == schema.label or line is None or not line.wide:
             continue
-        if line.broken >= LEAST["time" if isinstance(column, Datetime) else "number"]:
+        if line.broken >= LEAST[_kind(column)]:
             found.append((line.anchor_last - line.anchor_first, difference))
     return [difference for _, difference in sorted(found, key=lambda pair: pair[0])]
 
