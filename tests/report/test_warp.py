@@ -38,3 +38,11 @@ def test_ticks_are_round_and_apart():
     warp = Warp(center=0.002, width=0.0015)
     warp.mark(axis, Integer(low=0, high=1_000_000), 0.0, 0.2)
     assert [t.get_text() for t in axis.get_ticklabels()] == ["0", "10,000", "100,000"]
+
+
+@pytest.mark.parametrize("days", [1000, 1026, 1095, 1461])
+def test_the_last_bin_is_as_wide_as_the_values_reach(days):
+    # A bin that is half empty looks as if there had been half as many.
+    values = np.arange(days) / (days - 1)
+    counts = np.histogram(values, _edges([values], days - 1))[0]
+    assert counts[-1] > 0.85 * counts[0]

@@ -3,18 +3,21 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nacre.evaluate.amounts import difference_name
 from nacre.evaluate.evaluation import Evaluation
 from nacre.evaluate.findings import AVOID_TV
 from nacre.evaluate.gaps import Gap, column_gaps
 from nacre.evaluate.shift_findings import AVOID_SHIFT, CARE_SHIFT, fact
-from nacre.evaluate.shifts import Shift
+from nacre.evaluate.shifts import Shift, ordered_pairs
 from nacre.evaluate.words import percent
 from nacre.report.chapters.common import grid, key, lede, level, of_table, shades
 from nacre.report.figures.canvas import plate
-from nacre.report.figures.columns import draw_column, missing_shares
+from nacre.report.figures.columns import draw_column, draw_difference, missing_shares
 from nacre.report.markup import Markup, join, tag
+from nacre.schema import Datetime
 
 MOST_FIGURES = 60
+MOST_DIFFERENCES = 12
 
 
 def columns(evaluation: Evaluation) -> Markup:
@@ -48,7 +51,22 @@ def columns(evaluation: Evaluation) -> Markup:
         ),
         key(evaluation),
         grid(figures),
+        _differences(evaluation, shifts),
     )
+
+
+def _differences(evaluation: Evaluation, shifts: Mapping[str, Sequence[Shift]]) -> Markup:
+    """How far columns are apart that a constraint orders."""
+    figures = []
+    for earlier, later in ordered_pairs(evaluation.schema)[:MOST_DIFFERENCES]:
+        name = difference_name(later, earlier)
+        days = isinstance(evaluation.schema.columns[later], Datetime)
+        caption = [tag("b", name), ", days" if days else "", *_facts(evaluation, name, shifts)]
+        figure = draw_difference(earlier, later, evaluation.comparisons)
+        figures.append(plate(figure, join(*caption), f"Difference {name}, real and synthetic"))
+    if not figures:
+        return Markup("")
+    return join(tag("h3", "How far apart, where a constraint orders two columns"), grid(figures))
 
 
 def _shifts(evaluation: Evaluation, table: str) -> list[Shift]:
@@ -77,10 +95,7 @@ def _caption(
             excess = gaps[table][name].excess
             text = tag("span", percent(max(excess, 0.0)), class_=level(excess))
             parts += [" ", of_table(evaluation, table, text)]
-        for shift in shifts[table]:
-            if shift.name == name:
-                text = tag("span", fact(shift), class_=level(shift.gap, AVOID_SHIFT, CARE_SHIFT))
-                parts.append(tag("span", of_table(evaluation, table, text), class_="shift"))
+    parts += _facts(evaluation, name, shifts)
     missing = missing_shares(name, evaluation.comparisons)
     if missing:
         names = (None, *evaluation.tables)
@@ -92,3 +107,14 @@ def _caption(
             tag("span", "missing ", *(join(" ", share) for share in shares), class_="gaps")
         )
     return join(*parts)
+
+
+def _facts(evaluation: Evaluation, name: str, shifts: Mapping[str, Sequence[Shift]]) -> list[Any]:
+    """What is off with a number in each table, a line each."""
+    found: list[Any] = []
+    for table in evaluation.tables:
+        for shift in shifts[table]:
+            if shift.name == name:
+                text = tag("span", fact(shift), class_=level(shift.gap, AVOID_SHIFT, CARE_SHIFT))
+                found.append(tag("span", of_table(evaluation, table, text), class_="shift"))
+    return found

@@ -1,5 +1,6 @@
 """Figures of single columns: real as gray areas and bars, synthetic as lines and dots."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,8 @@ from nacre.report.figures.names import value_names
 from nacre.report.figures.ticks import share_axis, value_axis
 from nacre.report.figures.warp import warp_for
 from nacre.report.markup import short
-from nacre.schema import Integer, Real
+from nacre.schema import Column, Datetime, Integer, Real
+from nacre.schema.moment import DAY
 
 WIDTH = 3.5
 HEIGHT = 2.05
@@ -40,10 +42,28 @@ def missing_shares(name: str, comparisons: Mapping[str, Comparison]) -> list[flo
     return found if max(found) > 0 else []
 
 
+def draw_difference(earlier: str, later: str, comparisons: Mapping[str, Comparison]) -> Any:
+    """How far two columns are apart, dates in days, in the real table and in the synthetic ones."""
+    first = next(iter(comparisons.values()))
+    tables = [first.real, *(comparison.synthetic for comparison in comparisons.values())]
+    unit = DAY if isinstance(first.real.schema.columns[later], Datetime) else 1
+    apart = [(rows.values(later) - rows.values(earlier)) / unit for rows in tables]
+    apart = [values[~np.isnan(values)] for values in apart]
+    low = math.floor(min((float(v.min()) for v in apart if len(v)), default=0.0))
+    high = math.ceil(max((float(v.max()) for v in apart if len(v)), default=1.0))
+    whole = all((values == np.rint(values)).all() for values in apart)
+    high = max(high, low + 1)
+    column = Integer(low=low, high=high) if whole else Real(low=low, high=high)
+    return _draw_units([(values - low) / (high - low) for values in apart], column)
+
+
 def _draw_number(name: str, real: Rows, tables: list[Rows]) -> Any:
     units = [rows.unit(name) for rows in (real, *tables)]
-    present = [unit[~np.isnan(unit)] for unit in units]
-    column = real.schema.columns[name]
+    return _draw_units([unit[~np.isnan(unit)] for unit in units], real.schema.columns[name])
+
+
+def _draw_units(present: list[np.ndarray], column: Column) -> Any:
+    """Histograms of values scaled to [0, 1] by the column's bounds, the real ones first."""
     edges = _edges(present, column.ticks or 1)
     warp = warp_for(present[0], edges) if isinstance(column, Integer | Real) else None
     if warp is not None:
