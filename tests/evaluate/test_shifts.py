@@ -155,3 +155,27 @@ def test_few_rows_are_said_first(real, stays):
     worst = found.findings["synthetic"][0]
     assert (worst.level, worst.topic) == ("avoid", "Too few rows")
     assert "20 real rows" in worst.text
+
+
+def test_averages_of_groups_that_are_all_alike(real, stays):
+    bad = draw(5000, 2)
+    bad["cost"] = np.random.default_rng(0).permutation(bad["cost"].to_numpy())
+    found = evaluate(real, bad, stays, metrics=["group-medians"], jobs=1)
+    worst = found.findings["synthetic"][0]
+    assert (worst.level, worst.topic) == ("avoid", "Averages by group")
+    medians = [
+        frame.loc[frame["ward"] == "Surgery", "cost"]
+        .sort_values()
+        .iloc[lambda c: [(len(c) - 1) // 2]]
+        for frame in (bad, real)
+    ]
+    said = "cost where ward = Surgery (median {:,.0f} instead of {:,.0f})"
+    assert said.format(*(m.item() for m in medians)) in worst.text
+    fine = evaluate(real, draw(5000, 2), stays, metrics=["group-medians"], jobs=1)
+    assert [f.level for f in fine.findings["synthetic"]] == ["good"]
+    assert fine.score("group-medians").value < 0.01
+
+
+def test_small_groups_and_long_lists_have_no_averages(stays):
+    few = draw(2 * FEWEST - 50, 1)
+    assert {s.part for s in evaluate(few, few, stays, metrics=["group-medians"]).results} == {""}

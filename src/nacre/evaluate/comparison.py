@@ -9,6 +9,7 @@ import numpy as np
 
 from nacre.evaluate.classifiers import REGRESSORS, Prediction, available, predict_all
 from nacre.evaluate.features import Features
+from nacre.evaluate.group_shifts import find_group_shifts
 from nacre.evaluate.pairs import Pairs, compare_pairs
 from nacre.evaluate.rows import Binned, Rows
 from nacre.evaluate.shifts import Shift, find_shifts
@@ -76,6 +77,11 @@ class Comparison:
     def shifts(self) -> tuple[Shift, ...]:
         """How far means, tails and ordered differences of numbers are off."""
         return find_shifts(self.real, self.synthetic)
+
+    @functools.cached_property
+    def group_shifts(self) -> tuple[Shift, ...]:
+        """How far medians of numbers are off within groups."""
+        return find_group_shifts(self.real, self.synthetic, self.rng(16))
 
     @functools.cached_property
     def pairs(self) -> Pairs:

@@ -9,7 +9,7 @@ from nacre.evaluate.comparison import Comparison
 from nacre.evaluate.finding import ORDER, Finding, Level
 from nacre.evaluate.gaps import Gap, column_gaps
 from nacre.evaluate.pairs import pair_name
-from nacre.evaluate.shift_findings import shift_findings
+from nacre.evaluate.shift_findings import group_findings, shift_findings
 from nacre.evaluate.value_findings import value_findings
 from nacre.evaluate.words import more, percent
 
@@ -40,6 +40,7 @@ def find(
         *_few(comparison),
         *_columns(column_gaps(itertools.chain.from_iterable(mine.values()), table)),
         *shift_findings(comparison.shifts if "shifts" in mine else ()),
+        *group_findings(comparison.group_shifts if "group-medians" in mine else ()),
         *_links(mine, comparison),
         *_groups(mine.get("small-groups", ())),
         *_models(mine, comparison.label),

@@ -10,6 +10,8 @@ from nacre.evaluate.words import more
 # Relative to how widely the real values spread. An average that is off by a tenth of a typical
 # deviation is seen by a careful reader; by a quarter, it tells another story.
 AVOID_SHIFT, CARE_SHIFT = 0.25, 0.10
+# A group is a part of the table, so it may be off by twice as much.
+AVOID_GROUP, CARE_GROUP = 0.50, 0.25
 _SAID = {
     "mean": "mean {} instead of {}",
     "1%": "lowest 1% up to {} instead of {}",
@@ -37,6 +39,28 @@ def shift_findings(shifts: Sequence[Shift]) -> Iterator[Finding]:
         "Take care with how far these are apart:",
         "Columns that a constraint orders are about as far apart as they should be.",
     )
+
+
+def group_findings(shifts: Sequence[Shift]) -> Iterator[Finding]:
+    """One sentence about the groups whose medians are farthest off."""
+    worst = sorted(shifts, key=lambda shift: -shift.gap)
+    bad = [shift for shift in worst if shift.gap > AVOID_GROUP]
+    doubtful = [shift for shift in worst if CARE_GROUP < shift.gap <= AVOID_GROUP]
+
+    def shown(some: Sequence[Shift], most: int = 3) -> str:
+        said = [f"{s.name} ({fact(s)})" for s in some[:most]]
+        return ", ".join(said) + more(some, most)
+
+    if bad:
+        weight = 5 * min(bad[0].gap, 1.0) + min(len(bad), 10) / 10
+        text = f"Do not compare averages of groups: {shown(bad)}."
+        yield Finding("avoid", "Averages by group", text, weight)
+    if doubtful:
+        text = f"Take care with averages of groups: {shown(doubtful)}."
+        yield Finding("care", "Averages by group", text, min(len(doubtful), 10) / 10)
+    if worst and not bad and not doubtful:
+        text = "Averages of numbers within groups of 200 rows or more are about right."
+        yield Finding("good", "Averages by group", text)
 
 
 def _findings(

@@ -31,8 +31,8 @@ class Shift:
         real: in the real table, as people write it.
         synthetic: in the synthetic table.
         gap: how far apart they are beyond what chance explains, relative to the real table's own
-            width: its mean distance from the median for the mean and the median, the distance from
-            the median to that quantile for others.
+            width: its mean distance from the median for the mean, its median distance from it for
+            the median, the distance from the median to that quantile for others.
     """
 
     name: str
@@ -47,12 +47,14 @@ def find_shifts(real: Rows, synthetic: Rows) -> tuple[Shift, ...]:
     found: list[Shift] = []
     for name in filter(real.is_number, real.names):
         amount = Amount(real.schema.columns[name])
-        found += _compare(name, amount, real.values(name), synthetic.values(name), SINGLE_SHARES)
+        found += compare_values(
+            name, amount, real.values(name), synthetic.values(name), SINGLE_SHARES
+        )
     for earlier, later in ordered_pairs(real.schema):
         amount = difference(real.schema.columns[later])
         gaps = [rows.values(later) - rows.values(earlier) for rows in (real, synthetic)]
         name = difference_name(later, earlier)
-        found += _compare(name, amount, gaps[0], gaps[1], DIFFERENCE_SHARES)
+        found += compare_values(name, amount, gaps[0], gaps[1], DIFFERENCE_SHARES)
     return tuple(found)
 
 
@@ -78,17 +80,21 @@ def ordered_pairs(schema: Schema) -> list[tuple[str, str]]:
     return list(found)
 
 
-def _compare(
+def compare_values(
     name: str, amount: Amount, real: np.ndarray, synthetic: np.ndarray, shares: dict[str, float]
 ) -> Iterator[Shift]:
+    """What is off between two columns of values, NaN where missing: the mean and some quantiles."""
     real, synthetic = (np.sort(values[~np.isnan(values)]) for values in (real, synthetic))
     if min(len(real), len(synthetic)) < FEWEST:
         return
     size = 1 / (1 / len(real) + 1 / len(synthetic))
     middle = _quantile(real, 0.5)
-    width = float(np.abs(real - middle).mean())
+    distances = np.abs(real - middle)
+    width = float(distances.mean())
     if not width:
         return
+    # A long tail widens the mean distance; a median does not move with it.
+    typical = float(np.median(distances)) or width
 
     def shift(what: str, one: float, other: float, unit: float, allowed: float) -> Shift:
         gap = max(abs(other - one) - allowed, 0.0) / unit
@@ -102,7 +108,8 @@ def _compare(
         reach = max(SLACK, CHANCE * (share * (1 - share) / size) ** 0.5)
         low, high = (_quantile(real, share + sign * reach) for sign in (-1, 1))
         allowed = one - low if other < one else high - one
-        yield shift(what, one, other, max(abs(one - middle), width), allowed)
+        unit = typical if share == 0.5 else max(abs(one - middle), width)
+        yield shift(what, one, other, unit, allowed)
 
 
 def _quantile(ordered: np.ndarray, share: float) -> float:

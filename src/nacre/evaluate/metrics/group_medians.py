@@ -1,0 +1,31 @@
+"""How far the median of a number is off within groups."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from nacre.evaluate.comparison import Comparison
+from nacre.evaluate.metric import Metric, Value
+
+
+def compute(comparison: Comparison) -> Iterator[Value]:
+    """The mean over all groups and numbers, then each."""
+    shifts = comparison.group_shifts
+    yield Value("", float(np.mean([shift.gap for shift in shifts])) if shifts else 0.0)
+    for shift in shifts:
+        yield Value(shift.name, shift.gap)
+
+
+METRIC = Metric(
+    name="group-medians",
+    title="Medians within groups",
+    group="pairs",
+    goal="lower",
+    low=0,
+    high=float("inf"),
+    meaning="How far the median of a number is off, beyond chance, among rows with one value of "
+    "another column (200 rows or more), relative to how widely the group's real values spread.",
+    compute=compute,
+    needs=frozenset({"amount"}),
+    quick=True,
+)
