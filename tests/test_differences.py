@@ -196,6 +196,15 @@ def test_every_method_can_be_fitted(method, adjacency):
     assert lengths(drawn).min() >= 0
 
 
+def test_stays_by_the_hour_can_be_fitted():
+    # More ticks than are counted one by one, fewer than the grid that rows are shown on.
+    hours = {**COLUMNS, "admitted": Datetime(**DAYS, step="1h")}
+    hours["discharged"] = Datetime(**DAYS, step="1h", nullable=True)
+    schema = Schema(hours, constraints=["admitted <= discharged"])
+    model = nacre.fit(stays(2000), schema, **COST, method=SMALL, seed=0)
+    assert lengths(model.sample(5000, seed=0)).min() >= 0
+
+
 def test_mst_can_be_fitted():
     pytest.importorskip("mbi")
     model = nacre.fit(stays(500), SCHEMA, **COST, method=Marginals(algorithm="mst"), seed=0)
