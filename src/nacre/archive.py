@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FORMAT = 1
+FORMAT = 2
 TEXT = 64 << 20  # bytes of JSON at most: once parsed, it may take thirty times as much
 DATES = (1980, 1, 1, 0, 0, 0)
 

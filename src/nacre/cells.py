@@ -12,7 +12,7 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.schema import Layout
+from nacre.schema import Layout, Number
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,6 +26,11 @@ class Cells:
     def size(self) -> int:
         """How many cells there are."""
         return len(self.low)
+
+    @property
+    def widths(self) -> NDArray[np.float64]:
+        """How many ticks each cell holds."""
+        return np.asarray(self.high - self.low + 1, np.float64)
 
     def transform(self, frequencies: NDArray[np.float64], ticks: int) -> NDArray[np.complex128]:
         """E exp(i t u) over each cell, u uniform on its ticks in units of the range: [k, cells]."""
@@ -63,6 +68,8 @@ def layout_cells(layout: Layout) -> list[Cells]:
 
 EXACT_TICKS = 1 << 14  # a row shows its numbers on a grid of 2^16: up to here it tells every tick
 WIDE = 256  # cells of a number that has too many ticks for one cell each
+FEW = 64  # so many of them, at least, are equally wide
+NEAR = 1 << 12  # what is nearer to zero than this part of the range is as good as zero
 
 
 def position_grid(ticks: int) -> int:
@@ -70,26 +77,49 @@ def position_grid(ticks: int) -> int:
     return ticks if ticks <= EXACT_TICKS else 1 << 16
 
 
-def fine_cells(ticks: int, most: int) -> Cells:
+def fine_cells(number: Number, most: int) -> Cells:
     """At most `most` cells, and only such as a row's grid of 2^16 can tell apart.
 
     Position p of `position_grid` lies in cell p if each tick has one; otherwise in 0 at the low
-    end, in the last at the high end, and in 1 + (p - 1) * intervals // (grid - 1) between them.
+    end, in the last at the high end, and between them in 1 + (how many of `cuts` are <= p).
     """
+    ticks = number.ticks
     if ticks < most:
         every = np.arange(ticks + 1, dtype=np.int64)
         return Cells(every, every)
-    grid, intervals = position_grid(ticks), intervals_of(most)
-    # Python integers, as ticks may be close to 2^63.
-    first = [1 + -(-j * (grid - 1) // intervals) for j in range(1, intervals)]
-    cuts = first if grid == ticks else [(2 * p - 1) * ticks // (1 << 17) + 1 for p in first]
-    low = np.array([0, 1, *cuts, ticks], np.int64)
+    low = np.array([0, 1, *_first_ticks(number, cuts(number, most)), ticks], np.int64)
     return Cells(low, np.r_[low[1:] - 1, ticks])
 
 
-def intervals_of(most: int) -> int:
-    """How many intervals lie between the two ends, where a tick has no cell of its own."""
-    return min(WIDE, most) - 2
+def cuts(number: Number, most: int) -> NDArray[np.int64]:
+    """The positions at which the intervals between the two ends begin, the first left out.
+
+    Half of the intervals are equally wide.  The others grow with the distance from zero, so that
+    amounts that lie far below a generous bound are told apart, too; of a few intervals, or
+    without a zero, all are equal.
+    """
+    grid, intervals = position_grid(number.ticks), min(WIDE, most) - 2
+    position = np.arange(1, grid, dtype=np.float64)
+    share = (position - 1) / (grid - 1)
+    if number.zero is not None and intervals > FEW:
+        zero = round(number.zero / number.ticks * grid)
+        scale = grid / NEAR
+        signed = np.sign(position - zero) * np.log1p(np.abs(position - zero) / scale)
+        signed = (signed - signed[0]) / (signed[-1] - signed[0]) * (grid - 2) / (grid - 1)
+        share = share + (signed - share) * (1 - max(0.5, FEW / intervals))
+    cell = np.floor(share * intervals + 1e-9)
+    found = np.flatnonzero(np.diff(cell)).astype(np.int64) + 2
+    # No cell without a tick, where the grid is finer than they are.
+    begin = _first_ticks(number, found)
+    holds = np.diff(np.array([1, *begin], object)) > 0
+    return found[holds.astype(bool) & np.array([tick < number.ticks for tick in begin], bool)]
+
+
+def _first_ticks(number: Number, positions: NDArray[np.int64]) -> list[int]:
+    """The first tick at each position or above; Python integers, as ticks may be close to 2^63."""
+    if position_grid(number.ticks) == number.ticks:
+        return list(positions.tolist())
+    return [(2 * p - 1) * number.ticks // (1 << 17) + 1 for p in positions.tolist()]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,7 +148,7 @@ def table_columns(layout: Layout, label: int, most: int) -> tuple[Column, ...]:
     }
     found = []
     for place, number in enumerate(layout.numbers):
-        cells, indicator = fine_cells(number.ticks, most), missing.get(number.name, -1)
+        cells, indicator = fine_cells(number, most), missing.get(number.name, -1)
         found.append(Column(place, indicator, cells.size + (indicator >= 0), cells))
     for place, code in enumerate(layout.codes):
         if place != label and code.role == "value":

@@ -61,7 +61,7 @@ def test_columns_join_a_number_with_its_missing_indicator_and_leave_the_label_ou
 
 @pytest.mark.parametrize("ticks", [1, 39, 40, 41, 700, 16_384, 16_385, 99_999, 1 << 30, 1 << 60])
 def test_fine_cells_cover_every_tick_once(ticks):
-    cells = fine_cells(ticks, 40)
+    cells = fine_cells(Number("x", ticks), 40)
     assert cells.low[0] == 0 and cells.high[-1] == ticks
     assert (cells.low[1:] == cells.high[:-1] + 1).all()
     assert (cells.low <= cells.high).all()
@@ -70,6 +70,21 @@ def test_fine_cells_cover_every_tick_once(ticks):
         assert cells.high[0] == 0 and cells.low[-1] == ticks
         width = (cells.high - cells.low + 1)[1:-1]
         assert width.max() <= width.min() + max(2, ticks / 2**15)
+
+
+@pytest.mark.parametrize("ticks", [700, 16_384, 16_385, 26_304, 99_999, 1 << 30, 1 << 60])
+@pytest.mark.parametrize("part", [0.0, 0.3, 1.0])
+def test_cells_are_finer_near_zero_and_nowhere_twice_as_wide_as_equal_ones(ticks, part):
+    zero = round(part * ticks)
+    cells = fine_cells(Number("x", ticks, zero), 256)
+    assert cells.low[0] == 0 and cells.high[-1] == ticks
+    assert (cells.low[1:] == cells.high[:-1] + 1).all() and (cells.low <= cells.high).all()
+    width = (cells.high - cells.low + 1)[1:-1]
+    assert width.max() <= 2 * ticks / 254 + 2
+    if ticks > 10_000:
+        near = cells.cell_of(np.array([min(max(zero, 1), ticks - 1)]))[0] - 1
+        assert width[near] < ticks / 254 / 20
+        assert 200 < cells.size <= 256
 
 
 def test_places_are_those_of_the_ticks():
@@ -81,8 +96,10 @@ def test_places_are_those_of_the_ticks():
 
 
 @pytest.mark.parametrize("ticks", [5, 511, 4500, 16_384, 30_000, 65_536, 99_999])
-def test_every_tick_that_the_grid_can_tell_finds_its_cell(ticks):
-    layout = Layout(numbers=(Number("x", ticks),), codes=())
+@pytest.mark.parametrize("part", [None, 0, 0.4])
+def test_every_tick_that_the_grid_can_tell_finds_its_cell(ticks, part):
+    zero = None if part is None else round(part * ticks)
+    layout = Layout(numbers=(Number("x", ticks, zero),), codes=())
     (column,) = columns = table_columns(layout, -1, 512)
     every = np.arange(ticks + 1)[:, None]
     found = jax.vmap(cell_places(layout, columns, 512))(grid(layout.encoded(every), layout))

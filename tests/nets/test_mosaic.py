@@ -174,3 +174,33 @@ def test_another_layout_is_refused():
     other = Layout(numbers=LAYOUT.numbers[:1], codes=LAYOUT.codes)
     with pytest.raises(ValueError, match="another layout"):
         generator().sample(1, other, np.random.default_rng(0), {})
+
+
+# Bins of age and of job (two: its first value, the others); 0 where the pair cannot be.
+LINKED = np.array([[0.3, 0.0], [0.0, 0.4], [0.2, 0.1]], np.float32)
+
+
+def linked():
+    return dataclasses.replace(
+        generator(), links=np.array([[0, 2]], np.int64), linked=LINKED.ravel()
+    )
+
+
+@pytest.mark.parametrize("given", [{}, {2: 0}])
+def test_linked_columns_never_meet_where_they_cannot(given):
+    cells, _ = linked().rows(4000, np.random.default_rng(0), given)
+    joint = np.zeros((3, 2))
+    np.add.at(joint, (cells[:, 0] // 7, np.minimum(cells[:, 2], 1)), 1 / 4000)
+    assert joint[LINKED == 0].sum() == 0 < joint[LINKED > 0].sum()
+    assert all((cells[:, column] == cell).all() for column, cell in given.items())
+    without, _ = generator().rows(4000, np.random.default_rng(0), given)
+    assert not np.array_equal(without[:, 0] // 7, cells[:, 0] // 7) or not given
+
+
+def test_linked_models_survive_a_file():
+    model = linked()
+    config, arrays = model.state()
+    again = MosaicGenerator.restore(config, arrays)
+    assert (again.links == model.links).all() and (again.linked == model.linked).all()
+    with pytest.raises(ValueError, match="links"):
+        MosaicGenerator.restore(config, {**arrays, "linked": arrays["linked"][1:]})

@@ -20,7 +20,7 @@ def test_cleaned_histograms_agree_on_sizes_that_lean_on_small_columns():
     rng = np.random.default_rng(1)
     truth = [np.full((2, size), 600 / size) for size in (2, 300)]
     noisy = [t + rng.normal(0, 20, t.shape) for t in truth]
-    tables, sizes = clean(noisy, 20.0, [0, 300])
+    tables, _, sizes = clean(noisy, 20.0, [np.ones(0), np.ones(300)])
     for table in tables:
         assert table.min() >= 0
         assert table.sum(1) == pytest.approx(sizes)
@@ -35,7 +35,7 @@ def test_a_class_too_rare_to_be_seen_is_more_like_all_rows_than_like_its_noise()
     errors = []
     for _ in range(10):
         noisy = [truth + rng.normal(0, 30, truth.shape), np.array([[50_000.0], [200.0]])]
-        (table, _), _ = clean(noisy, 30.0, [100, 0])
+        (table, _), _, _ = clean(noisy, 30.0, [np.ones(100), np.ones(0)])
         found = table[1] / table[1].sum(), simplex(noisy[0][1], 200.0) / 200
         errors.append([np.abs(share - shape).sum() / 2 for share in found])
     pooled, alone = np.mean(errors, 0)
@@ -81,7 +81,7 @@ def test_an_empty_tail_gets_no_hump_and_its_mass_lies_beside_what_is_there():
     truth[:, :60] = 20_000 * np.exp(-0.5 * ((np.arange(60) - 30) / 9) ** 2) / 60
     tails = []
     for _ in range(20):
-        (found,), _ = clean([truth + rng.normal(0, 25, truth.shape)], 25.0, [256])
+        (found,), _, _ = clean([truth + rng.normal(0, 25, truth.shape)], 25.0, [np.ones(256)])
         tails.append(found[:, 120:].sum() / truth.sum())
         assert found.sum(0) == pytest.approx(truth.sum(0), abs=0.02 * truth.sum())
     assert np.median(tails) < 1e-4
@@ -91,21 +91,45 @@ def test_an_empty_tail_gets_no_hump_and_its_mass_lies_beside_what_is_there():
 def test_tails_go_on_falling_as_they_did_unless_the_counts_say_otherwise():
     truth = 1000 * 0.9 ** np.arange(60)
     known = np.arange(60) < 20
-    found = fade(truth, truth, 10.0, known)
+    found = fade(truth, truth, 10.0, known, np.ones(60))
     assert found[:20] == pytest.approx(truth[:20])
     assert found[20:30] == pytest.approx(truth[20:30], rel=0.25)
     assert (np.diff(found[20:]) < 0).all()
     less = np.where(known, truth, -5.0)
-    assert fade(less, truth, 1.0, known)[20:].sum() == 0
+    assert fade(less, truth, 1.0, known, np.ones(60))[20:].sum() == 0
     more = np.where(known, truth, 100.0)
-    assert fade(more, truth, 1.0, known)[20:].sum() == pytest.approx(4000 - 40**0.5)
+    assert fade(more, truth, 1.0, known, np.ones(60))[20:].sum() == pytest.approx(
+        4000 - (60 * 2 / 3 / 3) ** 0.5
+    )
 
 
 def test_holes_are_bridged_and_spikes_have_no_tails():
     level = np.repeat([80.0, 0.0, 80.0, 0.0, 500.0], [10, 3, 10, 30, 1])
     known = level > 0
-    found = fade(np.where(known, level, 40.0), level, 20.0, known)
+    found = fade(np.where(known, level, 40.0), level, 20.0, known, np.ones(54))
     assert found[10:13].min() > 20
     spike = np.array([0.0] * 20 + [500.0] + [0.0] * 20)
-    assert fade(spike, spike, 20.0, spike > 0).sum() == 500
-    assert fade(spike, spike, 20.0, np.zeros(41, bool)).sum() == 0
+    assert fade(spike, spike, 20.0, spike > 0, np.ones(41)).sum() == 500
+    assert fade(spike, spike, 20.0, np.zeros(41, bool), np.ones(41)).sum() == 0
+
+
+def test_tails_fall_with_the_distance_not_with_the_cells():
+    widths = np.r_[np.ones(20), np.full(10, 4.0)]
+    truth = np.r_[1000 * 0.9 ** np.arange(20), np.zeros(10)]
+    found = fade(truth, truth, 1e3, np.arange(30) < 20, widths)[20:]
+    density = found / widths[20:]
+    assert density[1:] / density[:-1] == pytest.approx(0.9**4, rel=0.02)
+
+
+def test_many_empty_cells_hold_what_the_known_size_leaves():
+    rng, found = np.random.default_rng(2), []
+    truth = np.zeros((1, 256))
+    truth[0, [0, *range(100, 110)]] = [20_000, *[400] * 10]
+    small = np.array([[24_000.0]])  # another column, whose one cell tells the size
+    for _ in range(30):
+        noisy = truth + rng.normal(0, 30, truth.shape)
+        (cleaned, _), (filled, _), _ = clean([noisy, small], 30.0, [np.ones(256), np.ones(0)])
+        assert filled[[0, *range(100, 110)]].all() and filled.sum() < 15
+        found.append(cleaned[0, ~filled].sum())
+    # All 245 cells together have a noise of 470, what the size leaves one of 100.
+    assert np.std(found) < 250 and np.mean(found) < 400

@@ -6,6 +6,7 @@ import pytest
 
 from nacre.nets.mosaic_draw import draw_bins, pick
 from nacre.nets.mosaic_fit import Targets, block_bounds, fit_mixtures, mixture, pair_moments
+from nacre.nets.mosaic_sparse import Sparse
 
 BLOCKS = block_bounds([3, 4, 2])
 OWNER = np.zeros((9, 3), np.float32)
@@ -60,6 +61,7 @@ def targets(p, w, noise, seed=2, pooled=False):
         singles=(w.T @ p).astype(np.float64) + rng.normal(0, noise, (2, 9)),
         single_precision=np.full(9, noise**-2.0),
         blocks=BLOCKS,
+        sparse=Sparse(np.zeros((9, 9)), np.zeros((3, 3)), np.zeros((3, 3))),
     )
 
 

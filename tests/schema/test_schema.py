@@ -13,6 +13,7 @@ from nacre.schema import (
     Boolean,
     Categorical,
     Code,
+    Datetime,
     Encoded,
     Integer,
     Layout,
@@ -34,9 +35,24 @@ SCHEMA = Schema(
 )
 
 
+@pytest.mark.parametrize(
+    ("column", "zero"),
+    [
+        (Integer(low=-5, high=15), 5),
+        (Integer(low=10, high=20), 0),
+        (Integer(low=-20, high=-10), 10),
+        (Real(low=-1, high=1), 2**29),
+        (Real(low=-1, high=3, decimals=1), 10),
+        (Datetime(low="1969-12-01", high="1970-02-01"), None),
+    ],
+)
+def test_zero_is_the_tick_nearest_to_it(column, zero):
+    assert column.zero == zero
+
+
 def test_layout():
     assert SCHEMA.layout == Layout(
-        numbers=(Number("age", 73), Number("wage", 2**30)),
+        numbers=(Number("age", 73, 0), Number("wage", 2**30, 0)),
         codes=(Code("sex", 4), Code("wage", 2, "missing"), Code("member", 2)),
     )
     assert SCHEMA.layout.number("wage") == 1

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.cells import EXACT_TICKS, Column, intervals_of, position_grid
+from nacre.cells import EXACT_TICKS, Column, cuts, position_grid
 from nacre.schema import Layout
 
 Places = Callable[[Any], Any]
@@ -35,7 +35,9 @@ def cell_places(layout: Layout, columns: Sequence[Column], most: int) -> Places:
     grid = np.array([position_grid(t) for t in ticks], np.int32)
     shown = np.array([t if t <= EXACT_TICKS else 0 for t in ticks], np.int32)
     single = np.array([t < most for t in ticks], bool)
+    begins = _padded([cuts(layout.numbers[c.number], most) for c in numbers])
     last = np.array([column.size - 1 for column in numbers], np.int32)
+    high = last - np.array([column.nullable for column in numbers], np.int32)
     nullable = np.array([column.nullable for column in numbers], bool)
     indicator = np.array([max(column.code, 0) for column in numbers], np.int32)
     codes = np.array([column.code for column in columns if column.number < 0], np.int32)
@@ -45,9 +47,11 @@ def cell_places(layout: Layout, columns: Sequence[Column], most: int) -> Places:
         x = jnp.clip(row.numbers[which], 0, 1 << 16)
         # Exact: the grid of 2^16 is at least four times as fine as the ticks.
         position = jnp.where(shown > 0, (x * shown + (1 << 15)) >> 16, x)
-        between = 1 + (position - 1) * intervals_of(most) // np.maximum(grid - 1, 1)
-        ends = jnp.where(position == 0, 0, intervals_of(most) + 1)
-        wide = jnp.where((position == 0) | (position == grid), ends, between)
+        below = jnp.zeros_like(position)  # how many cuts are: a binary search
+        for step in (1 << bit for bit in reversed(range(begins.shape[1].bit_length()))):
+            there = jnp.take_along_axis(begins, (below + step - 1)[:, None], axis=1)[:, 0]
+            below = below + jnp.where(there <= position, step, 0)
+        wide = jnp.where(position == 0, 0, jnp.where(position == grid, high, 1 + below))
         cell = jnp.where(single, position, wide)
         if not nullable.any():
             return cell
@@ -62,6 +66,15 @@ def cell_places(layout: Layout, columns: Sequence[Column], most: int) -> Places:
         return starts + jnp.concatenate(parts)
 
     return places
+
+
+def _padded(cuts: Sequence[NDArray[np.int64]]) -> NDArray[np.int32]:
+    """All cuts in one table of 2^k - 1 columns, for a binary search of k steps."""
+    longest = max((len(each) for each in cuts), default=0)
+    table = np.full((len(cuts), (1 << longest.bit_length()) - 1), np.iinfo(np.int32).max)
+    for row, each in zip(table, cuts, strict=True):
+        row[: len(each)] = each
+    return table.astype(np.int32)
 
 
 def single_features(places: Places) -> Callable[[Any], Any]:

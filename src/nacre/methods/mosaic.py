@@ -159,7 +159,14 @@ class Mosaic:
 
         from nacre.embed.marginals import cell_places, single_features
         from nacre.nets.mosaic_fit import fit_mixtures
-        from nacre.nets.mosaic_learn import Singles, refined, targets, taught, untaught
+        from nacre.nets.mosaic_learn import (
+            Singles,
+            agreed,
+            refined,
+            targets,
+            taught,
+            untaught,
+        )
 
         design, label = self.design(vault.schema), label_place(vault.schema)
         question, *rest = self.questions(vault.schema, vault.adjacency)
@@ -185,6 +192,7 @@ class Mosaic:
             rng=rng,
             on_progress=lambda done: vault.report("fitting the generator", done),
         )
+        singles = agreed(singles, pairs)
         plain = untaught(singles, pairs, components, weights, most=design.most, label=label)
         if label < 0 or not self.teacher:
             return plain

@@ -29,11 +29,13 @@ from nacre.nets.mosaic_draw import (
     log_posterior,
     pick,
 )
+from nacre.nets.mosaic_sparse import relink
 from nacre.schema import Encoded, Layout
 
 Array = NDArray[np.float32]
 Index = NDArray[np.int64]
 NO_COUNTS = np.zeros((0, 0), np.float32)
+NO_LINKS = np.zeros((0, 2), np.int64)
 NOT_POSSIBLE = "The model gives rows with these values no probability at all."
 CANDIDATES = 100_000  # rows drawn for a condition on the label before the nearest ones are repeated
 
@@ -52,6 +54,8 @@ class MosaicGenerator(AbstractGenerator):
     sizes       cells of each column; `most` as in `table_columns`
     trust       how much of the mixture's own posterior the teacher keeps; -1 without a teacher
     label       place of the label among the codes, or -1
+    links       (L, 2) joined columns, the second of which is drawn again where the pair cannot be
+    linked      (sum of the links' sizes,) the joint tables that they are to have
     counts      (C, cells) the first release as it was, or none; `noise` is its deviation
     """
 
@@ -66,13 +70,15 @@ class MosaicGenerator(AbstractGenerator):
     most: int
     trust: float
     label: int
+    links: Index = dataclasses.field(default_factory=lambda: NO_LINKS)
+    linked: Array = dataclasses.field(default_factory=lambda: np.zeros(0, np.float32))
     counts: Array = dataclasses.field(default_factory=lambda: NO_COUNTS)
     noise: float = 0.0
 
     def sample(
         self, n: int, layout: Layout, rng: np.random.Generator, fixed: Mapping[int, int]
     ) -> Encoded:
-        """Draw rows; conditions hold by Bayes' rule."""
+        """Draw rows; conditions hold by Bayes' rule, but for what links draw again."""
         classes = self.weights.shape[1]
         columns = known_columns(layout, self.label, self.most, self.sizes, classes)
         given = self._given(columns, fixed)
@@ -110,18 +116,34 @@ class MosaicGenerator(AbstractGenerator):
         if not weights.sum() > 0:
             raise ValueError(NOT_POSSIBLE)
         component, label = np.divmod(pick(weights, n, rng), weights.shape[1])
-        cells = np.zeros((n, len(self.sizes)), np.int64)
-        for column in range(len(self.sizes)):
+        bins: dict[int, Index] = {}
+        for column in filter(self._joined, range(len(self.sizes))):
+            bins[column] = draw_bins(self._components(column), component, rng)
             if column in given:
-                cells[:, column] = given[column]
-            elif self._joined(column):
-                span = self._span(column)
-                group = self.bins[span] - self.bins[span].min()
-                start = self.bins[span].min()
-                table = self.components[:, start : start + group.max() + 1]
-                drawn = draw_bins(table, component, rng)
-                cells[:, column] = draw_cells(self.inside[:, span], group, drawn, label, rng)
+                bins[column] = np.full(n, self._group(column)[given[column]])
+        self._relink(bins, given, rng)
+        cells = np.zeros((n, len(self.sizes)), np.int64)
+        for column, drawn in bins.items():
+            inside, group = self.inside[:, self._span(column)], self._group(column)
+            cells[:, column] = draw_cells(inside, group, drawn, label, rng)
+        for column, cell in given.items():
+            cells[:, column] = cell
         return cells, label
+
+    def _relink(
+        self, bins: dict[int, Index], given: Mapping[int, int], rng: np.random.Generator
+    ) -> None:
+        """Draw bins again where a linked pair cannot be; what is given stays."""
+        weights, start = self.weights.sum(1, keepdims=True, dtype=np.float64), 0
+        for parent, child in self.links.tolist():
+            left, right = self._components(parent), self._components(child)
+            model = left.T @ (right * weights)
+            wanted = self.linked[start : start + model.size].reshape(model.shape).astype(np.float64)
+            start += model.size
+            if child not in given:
+                bins[child] = relink(bins[parent], bins[child], model, wanted, rng)
+            elif parent not in given:
+                bins[parent] = relink(bins[child], bins[parent], model.T, wanted.T, rng)
 
     def posterior(self, cells: Index) -> NDArray[np.float64]:
         """P(class | joined columns), (n, C): the mixture's, tilted by the teacher."""
@@ -151,9 +173,9 @@ class MosaicGenerator(AbstractGenerator):
         """Each row's pair of bins as one number, and how many pairs of bins there are."""
         found, sizes = [], []
         for column in (left, right):
-            own = self.bins[self._span(column)]
-            found.append(own[cells[:, column]] - own.min())
-            sizes.append(int(own.max() - own.min()) + 1)
+            group = self._group(column)
+            found.append(group[cells[:, column]])
+            sizes.append(int(group.max()) + 1)
         return found[0] * sizes[1] + found[1], sizes[0] * sizes[1]
 
     def _taught(
@@ -223,6 +245,16 @@ class MosaicGenerator(AbstractGenerator):
     def _span(self, column: int) -> slice:
         return slice(self._start(column), self._start(column) + self.sizes[column])
 
+    def _group(self, column: int) -> Index:
+        """The bin of each cell of a joined column, among its own bins."""
+        own = self.bins[self._span(column)]
+        return own - own.min()
+
+    def _components(self, column: int) -> Array:
+        """Each component's probabilities of a joined column's bins."""
+        own = self.bins[self._span(column)]
+        return self.components[:, own.min() : own.max() + 1]
+
     def _joined(self, column: int) -> bool:
         return bool(self.bins[self._start(column)] >= 0)
 
@@ -266,5 +298,5 @@ class MosaicGenerator(AbstractGenerator):
         return generator
 
 
-FLOATS = ("components", "weights", "inside", "tilt", "pair_tilt", "counts")
-WHOLES = ("bins", "pairs")
+FLOATS = ("components", "weights", "inside", "tilt", "pair_tilt", "linked", "counts")
+WHOLES = ("bins", "pairs", "links")

@@ -29,11 +29,12 @@ def check(generator: MosaicGenerator) -> None:
         "inside": (classes, cells),
         "tilt": (classes, cells),
         "pairs": (len(g.pairs), 2),
+        "links": (len(g.links), 2),
     }
     wrong = [name for name, shape in wanted.items() if getattr(g, name).shape != shape]
     if wrong or classes < 1 or not len(g.weights):
         raise ValueError(f"Tables of the mosaic have shapes that do not agree: {wrong}.")
-    for name in ("components", "weights", "inside", "tilt", "pair_tilt"):
+    for name in ("components", "weights", "inside", "tilt", "pair_tilt", "linked"):
         table = getattr(g, name)
         if not np.isfinite(table).all() or ("tilt" not in name and (table < 0).any()):
             raise ValueError(f"The table '{name}' of the mosaic holds something else.")
@@ -80,12 +81,13 @@ def _check_pairs(g: MosaicGenerator, classes: int) -> None:
         start += size
     if g.trust >= 0 and not any(joined):
         raise ValueError("The mosaic has a teacher but no column that it could look at.")
-    total = 0
-    for left, right in g.pairs.tolist():
-        if not (0 <= left < len(joined) and 0 <= right < len(joined)):
-            raise ValueError("The mosaic's teacher names a column that is not there.")
-        if not (joined[left] and joined[right]):
-            raise ValueError("The mosaic's teacher pairs a loose column.")
-        total += widths[left] * widths[right]
-    if g.pair_tilt.shape != (classes, total):
-        raise ValueError("The mosaic's teacher has coefficients for other pairs.")
+    for what, named, found in (("teacher", g.pairs, g.pair_tilt), ("links", g.links, g.linked)):
+        total = 0
+        for left, right in named.tolist():
+            if not (0 <= left < len(joined) and 0 <= right < len(joined)):
+                raise ValueError(f"The mosaic's {what} names a column that is not there.")
+            if not (joined[left] and joined[right]):
+                raise ValueError(f"The mosaic's {what} pairs a loose column.")
+            total += widths[left] * widths[right]
+        if found.shape != ((classes, total) if named is g.pairs else (total,)):
+            raise ValueError(f"The mosaic's {what} has tables of other pairs.")

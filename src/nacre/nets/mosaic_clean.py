@@ -84,36 +84,57 @@ def _score(counts: Array, found: Mask, noise: float, width: int) -> Array:
     return total / (noise * np.sqrt(np.maximum(cells, 1)))
 
 
-def fade(counts: Array, level: Array, noise: float, known: Mask) -> Array:
+def fade(counts: Array, level: Array, noise: float, known: Mask, widths: Array) -> Array:
     """`level` where cells are filled; between and beyond them what the filled ones make expect.
 
     Tails go on falling as they did; the mass of a gap is what they hold, but not more than two
-    deviations above its noisy count, nor more than one below it.
+    deviations above its noisy count, nor more than one below it; the same holds for all of them
+    together.
     """
     out = np.where(known, level, 0.0)
     edges = np.flatnonzero(np.diff(np.concatenate([[True], known, [True]]).astype(np.int8)))
     for start, end in edges.reshape(-1, 2).tolist():
-        width, total = end - start, float(counts[start:end].sum())
+        total = float(counts[start:end].sum())
         before, after = out[:start] * known[:start], (out[end:] * known[end:])[::-1]
-        shape = np.maximum(_tail(before, width), _tail(after, width)[::-1])
-        mass, deviation = float(shape.sum()), noise * np.sqrt(width)
+        shape = np.maximum(
+            _tail(before, widths[:start], widths[start:end]),
+            _tail(after, widths[end:][::-1], widths[start:end][::-1])[::-1],
+        )
+        mass, deviation = float(shape.sum()), _deviation(noise, end - start, len(known))
         if mass > 0:
             mass = float(np.clip(mass, total - deviation, max(total + 2 * deviation, 0.0)))
             out[start:end] = shape * (mass / shape.sum())
-    return out
+    most = float(counts[~known].sum()) + 2 * _deviation(noise, int((~known).sum()), len(known))
+    mass = float(out[~known].sum())
+    return np.where(known, out, out * (min(mass, max(most, 0.0)) / max(mass, 1e-9)))
 
 
-def _tail(beside: Array, width: int) -> Array:
-    """How the stretch of filled cells at the end of `beside` would go on; nothing after a spike."""
+def _deviation(noise: float, some: int, every: int) -> float:
+    """Of the sum over some of all cells, as what all hold together is known."""
+    return float(noise * np.sqrt(some * (1 - some / every)))
+
+
+def _tail(beside: Array, beside_widths: Array, widths: Array) -> Array:
+    """How the stretch of filled cells at the end of `beside` would go on; nothing after a spike.
+
+    The density falls by the same factor over each distance of a filled cell's width.
+    """
     empty = np.flatnonzero(beside <= 0)
     run = beside[empty[-1] + 1 if len(empty) else 0 :]
     if len(run) < SHORT:
-        return np.zeros(width)
-    last = run[-2 * SHORT :]
+        return np.zeros(len(widths))
+    last, wide = run[-2 * SHORT :], beside_widths[-min(len(run), 2 * SHORT) :]
     half = len(last) // 2
-    slope = (np.log(last[half:].mean()) - np.log(last[:half].mean())) / (len(last) - half)
+    inner, outer = (part.sum() / w.sum() for part, w in _halves(last, wide, half))
+    unit = wide[half:].sum() / (len(last) - half)
+    slope = (np.log(outer) - np.log(inner)) / (wide.sum() / 2 / unit)
     fall = float(np.clip(np.exp(slope), *FALL))
-    return float(last[-half:].mean()) * fall ** np.arange(1, width + 1)
+    distance = (np.cumsum(widths) - widths / 2) / unit + 0.5
+    return np.asarray(outer * widths * fall**distance)
+
+
+def _halves(counts: Array, widths: Array, half: int) -> tuple[tuple[Array, Array], ...]:
+    return (counts[:half], widths[:half]), (counts[half:], widths[half:])
 
 
 def _meet(level: Array, known: Mask, total: float) -> Array:
@@ -129,30 +150,38 @@ def _meet(level: Array, known: Mask, total: float) -> Array:
 
 
 def clean(
-    noisy: Sequence[Array], noise: float, ordered: Sequence[int]
-) -> tuple[list[Array], Array]:
+    noisy: Sequence[Array], noise: float, widths: Sequence[Array]
+) -> tuple[list[Array], list[Mask], Array]:
     """Class-wise histograms (C, cells) by column without their noise, and the class sizes.
 
+    Also which cells of each column are filled, as far as the counts tell; the others hold what
+    those make expect.
+
     Every column's histogram adds up to the class size plus noise whose variance is proportional
-    to its number of cells: the sizes are their weighted mean.  The first `ordered` cells of a
-    column are smoothed and emptied where nothing is sure; then all agree on the sizes.
+    to its number of cells: the sizes are their weighted mean.  The first cells of a column, those
+    that have `widths`, are smoothed and emptied where nothing is sure; then all agree on the sizes.
     """
     spread = np.array([table.shape[1] for table in noisy], np.float64)
     sums = np.stack([table.sum(1) for table in noisy])
     sizes = np.maximum((sums / spread[:, None]).sum(0) / (1 / spread).sum(), 1.0)
-    return [_clean(*pair, noise, sizes) for pair in zip(noisy, ordered, strict=True)], sizes
+    found = [_clean(*pair, noise, sizes) for pair in zip(noisy, widths, strict=True)]
+    return [table for table, _ in found], [known for _, known in found], sizes
 
 
-def _clean(table: Array, ordered: int, noise: float, sizes: Array) -> Array:
+def _clean(table: Array, widths: Array, noise: float, sizes: Array) -> tuple[Array, Mask]:
     """One column: all rows first, then how each class differs from them where that is sure."""
+    ordered = len(widths)
     if not ordered:
-        return np.stack([simplex(*pair) for pair in zip(table, sizes, strict=True)])
+        rows = [simplex(*pair) for pair in zip(table, sizes, strict=True)]
+        return np.stack(rows), np.ones(table.shape[1], bool)
+    # What is known about the sizes says something about every cell, and most about many together.
+    table = table + ((sizes - table.sum(1)) / table.shape[1])[:, None]
     counts, ends = table[:, :ordered], table[:, ordered:]
     pool, deviation = counts.sum(0), noise * np.sqrt(len(sizes))
     sure = filled(pool, deviation) | np.any([filled(row, noise) for row in counts], axis=0)
     known = np.concatenate([sure, np.ones(ends.shape[1], bool)])
     level = smooth(pool, deviation)
-    level = np.where(known[:ordered], level, fade(pool, level, deviation, known[:ordered]))
+    level = np.where(sure, level, fade(pool, level, deviation, sure, widths))
     together = _meet(np.concatenate([level, ends.sum(0)]), known, float(sizes.sum()))
     rows = []
     for row, size in zip(table, sizes, strict=True):
@@ -161,4 +190,4 @@ def _clean(table: Array, ordered: int, noise: float, sizes: Array) -> Array:
         own = like + np.where(known, row - like, 0.0)
         own[:ordered] = like[:ordered] + smooth((own - like)[:ordered], noise)
         rows.append(_meet(np.where(known, own, like), known, float(size)))
-    return np.stack(rows)
+    return np.stack(rows), known

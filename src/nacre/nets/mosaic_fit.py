@@ -19,9 +19,11 @@ import optax
 from numpy.typing import NDArray
 
 from nacre.nets.minimize import ignore
+from nacre.nets.mosaic_sparse import Sparse
 
 CHUNK = 25
 JITTER = 0.5  # of the logits at the start: nearly independent columns
+EMPTY = 3.0  # how much cells that should be empty count beside all others
 ADAM = optax.scale_by_adam(b2=0.99)
 
 
@@ -34,6 +36,7 @@ class Targets:
     singles          (C, D)
     single_precision (D,)
     blocks           start and end of each column's bins among the D
+    sparse           what is known about cells that are not surely filled
     """
 
     pairs: NDArray[np.float64]
@@ -41,6 +44,7 @@ class Targets:
     singles: NDArray[np.float64]
     single_precision: NDArray[np.float64]
     blocks: tuple[tuple[int, int], ...]
+    sparse: Sparse
 
 
 def fit_mixtures(
@@ -68,6 +72,7 @@ def fit_mixtures(
         for a in (
             *(targets.pairs, targets.pair_precision),
             *(targets.singles, targets.single_precision),
+            *(targets.sparse.cells, targets.sparse.most, targets.sparse.precision),
         )
     )
     theta = _start(targets, fits, components, rng)
@@ -99,12 +104,19 @@ def pair_moments(p: jax.Array, w: jax.Array) -> jax.Array:
 
 
 def _misfit(theta: Any, owner: Any, arrays: Any) -> tuple[jax.Array, jax.Array]:
-    """Squared errors over their variances: of everything, and of the pairs alone."""
-    pairs, pair_precision, singles, single_precision = arrays
+    """Squared errors over their variances: of everything, and of the pairs alone.
+
+    Many empty cells, each fitted with less than its noise, may hold many rows together.  So what
+    such cells of a table hold counts as one more value where it is too much.
+    """
+    pairs, pair_precision, singles, single_precision, sparse, most, sparse_precision = arrays
     p, w = mixture(theta, owner)
     by_class = w if len(pairs) == w.shape[1] else w.sum(1, keepdims=True)
-    pair = 0.5 * jnp.sum(pair_precision * (pair_moments(p, by_class) - pairs) ** 2)
-    return pair + jnp.sum(single_precision * (w.T @ p - singles) ** 2), pair
+    moments = pair_moments(p, by_class)
+    pair = 0.5 * jnp.sum(pair_precision * (moments - pairs) ** 2)
+    held = owner.T @ (sparse * moments.sum(0)) @ owner
+    empty = EMPTY * 0.5 * jnp.sum(sparse_precision * jnp.maximum(held - most, 0.0) ** 2)
+    return pair + empty + jnp.sum(single_precision * (w.T @ p - singles) ** 2), pair
 
 
 @partial(jax.jit, static_argnames="steps")

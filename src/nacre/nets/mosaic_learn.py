@@ -13,6 +13,7 @@ from nacre.nets.mosaic_bins import bin_sums, lump_rare, quantile_bins, within
 from nacre.nets.mosaic_clean import clean
 from nacre.nets.mosaic_draw import chances
 from nacre.nets.mosaic_fit import Targets, block_bounds
+from nacre.nets.mosaic_sparse import Link, Sparse, find_links
 from nacre.nets.mosaic_teacher import Evidence, evidence, teach
 
 Array = NDArray[np.float64]
@@ -25,11 +26,20 @@ TEACHER_BINS = 48
 
 @dataclasses.dataclass(frozen=True)
 class Singles:
-    """Class-wise histograms by column, as released and cleaned, and the noise of one count."""
+    """Class-wise histograms by column.
+
+    released  as they came
+    noisy     the same in filled cells, and in the others what is expected there
+    cleaned   without noise, as far as that can be
+    filled    which cells are
+    sizes     of the classes; `noise` is the deviation of one released count
+    """
 
     columns: tuple[Column, ...]
+    released: list[Array]
     noisy: list[Array]
     cleaned: list[Array]
+    filled: list[NDArray[np.bool_]]
     sizes: Array
     noise: float
 
@@ -37,9 +47,16 @@ class Singles:
     def of(columns: tuple[Column, ...], values: Array, noise: float) -> Singles:
         """From the released counts (C, all cells)."""
         ends = np.cumsum([column.size for column in columns])
-        noisy = np.split(values, ends[:-1], axis=1)
-        ordered = [0 if column.cells is None else column.cells.size for column in columns]
-        return Singles(columns, noisy, *clean(noisy, noise, ordered), noise)
+        released = np.split(values, ends[:-1], axis=1)
+        widths = [np.zeros(0) if k.cells is None else k.cells.widths for k in columns]
+        cleaned, filled, sizes = clean(released, noise, widths)
+        noisy = [np.where(*each) for each in zip(filled, released, cleaned, strict=True)]
+        return Singles(columns, released, noisy, cleaned, filled, sizes, noise)
+
+    def variance(self, column: int, group: Index) -> Array:
+        """Of the noisy count of each bin of a column: only its filled cells have noise."""
+        cells = np.bincount(group, self.filled[column])
+        return self.noise**2 * np.maximum(cells, 1.0)
 
     @property
     def total(self) -> float:
@@ -114,7 +131,7 @@ def refined(singles: Singles, loose: Loose) -> Singles:
     for (column, group), table, noise in zip(
         loose.groups.items(), loose.tables, loose.noise, strict=True
     ):
-        before, again = 1 / (singles.noise**2 * np.bincount(group)), noise**-2
+        before, again = 1 / singles.variance(column, group), noise**-2
         mean = (bin_sums(group, singles.noisy[column]) * before + table * again) / (before + again)
         gap = mean - shares * mean.sum(0)
         rest = np.arange(len(before)) != loose.commonest[column]
@@ -145,6 +162,40 @@ def _completed(counts: Array, place: int, total: float) -> Array:
     return found
 
 
+def agreed(singles: Singles, pairs: Pairs) -> Singles:
+    """Histograms of joined columns that agree with all tables of pairs they are in.
+
+    Each table, added up over its other column, counts the bins once more.  All countings of a bin
+    are averaged by their precision; its cells share equally in what that changes.
+    """
+    if len(next(iter(pairs.tables.values()))) != len(singles.sizes):
+        return singles
+    noisy, cleaned = list(singles.noisy), list(singles.cleaned)
+    for place, (column, group) in enumerate(zip(pairs.joined, pairs.groups, strict=True)):
+        before, precision = bin_sums(group, noisy[column]), 1 / singles.variance(column, group)
+        total, weight = before * precision, precision
+        for (i, j), table in pairs.tables.items():
+            if place in (i, j):
+                axis = 2 if place == i else 1
+                again = 1 / (pairs.noise[i, j] ** 2 * table.shape[axis])
+                total, weight = total + table.sum(axis) * again, weight + again
+        change = _spread(total / weight - before, group, singles.filled[column])
+        noisy[column] = noisy[column] + change
+        cleaned[column] = _sized(np.maximum(cleaned[column] + change, 0.0), singles.sizes)
+    return dataclasses.replace(singles, noisy=noisy, cleaned=cleaned)
+
+
+def _spread(change: Array, group: Index, filled: NDArray[np.bool_]) -> Array:
+    """The bins' changes (C, bins) in equal parts on their filled cells, or on all if none is."""
+    cells = np.bincount(group, filled)[group]
+    share = np.where(cells > 0, filled / np.maximum(cells, 1), 1 / np.bincount(group)[group])
+    return change[:, group] * share
+
+
+def _sized(table: Array, sizes: Array) -> Array:
+    return table * (sizes / np.maximum(table.sum(1), 1e-9))[:, None]
+
+
 def targets(singles: Singles, pairs: Pairs) -> Targets:
     """Shares and precisions for `fit_mixtures`."""
     blocks, total = block_bounds(pairs.bins), singles.total
@@ -159,8 +210,9 @@ def targets(singles: Singles, pairs: Pairs) -> Targets:
     single, single_precision = np.zeros((classes, places)), np.zeros(places)
     for column, group, block in zip(pairs.joined, pairs.groups, blocks, strict=True):
         single[:, slice(*block)] = bin_sums(group, singles.noisy[column])
-        single_precision[slice(*block)] = (total / singles.noise) ** 2 / np.bincount(group)
-    return Targets(moments / total, precision, single / total, single_precision, blocks)
+        single_precision[slice(*block)] = total**2 / singles.variance(column, group)
+    sparse = Sparse.of(pairs.tables, pairs.noise, blocks, total)
+    return Targets(moments / total, precision, single / total, single_precision, blocks, sparse)
 
 
 def untaught(
@@ -181,6 +233,7 @@ def untaught(
         inside[column] = within(group, singles.cleaned[column])
         done += int(group.max()) + 1
     cells = sum(column.size for column in singles.columns)
+    links = _links(singles, pairs, components, weights) if pairs else []
     return MosaicGenerator(
         components=components,
         weights=weights,
@@ -189,13 +242,26 @@ def untaught(
         tilt=np.zeros((len(singles.sizes), cells), np.float32),
         pairs=np.zeros((0, 2), np.int64),
         pair_tilt=np.zeros((len(singles.sizes), 0), np.float32),
+        links=np.array([(k.parent, k.child) for k in links], np.int64).reshape(-1, 2),
+        linked=np.concatenate([np.zeros(0), *(k.table.ravel() for k in links)]).astype(np.float32),
         sizes=tuple(column.size for column in singles.columns),
         most=most,
         trust=-1.0,
         label=label,
-        counts=np.concatenate(singles.noisy, axis=1).astype(np.float32),
+        counts=np.concatenate(singles.released, axis=1).astype(np.float32),
         noise=singles.noise,
     )
+
+
+def _links(
+    singles: Singles, pairs: Pairs, components: NDArray[np.float32], weights: NDArray[np.float32]
+) -> list[Link]:
+    """What has to be linked; columns by their places in the table."""
+    blocks = block_bounds(pairs.bins)
+    sparse = Sparse.of(pairs.tables, pairs.noise, blocks, singles.total)
+    moments = components.T.astype(np.float64) @ (components * weights.sum(1, keepdims=True))
+    found = find_links(moments, sparse, blocks)
+    return [Link(pairs.joined[k.parent], pairs.joined[k.child], k.table) for k in found]
 
 
 def taught(
@@ -219,7 +285,7 @@ def taught(
     groups, tables = [], []
     for column in pairs.joined:
         group = singles.group(column, most=TEACHER_BINS, floor=0.002, rare=0.002, slots=10**9)
-        variance = (singles.noise * scale) ** 2 * np.bincount(group)
+        variance = singles.variance(column, group) * scale**2
         noisy = bin_sums(group, singles.noisy[column]) * scale
         tables.append(evidence(group[cells[:, column]], noisy, variance, shares, deviation))
         groups.append(group)

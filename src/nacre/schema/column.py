@@ -85,6 +85,11 @@ class Column(abc.ABC):
         """The largest tick of a number; None for a column of codes."""
 
     @property
+    def zero(self) -> int | None:
+        """The tick nearest to the value 0; None for codes, and for times, which have no zero."""
+        return None
+
+    @property
     @abc.abstractmethod
     def size(self) -> int | None:
         """How many codes, 'other' and 'missing' included; None for a number."""

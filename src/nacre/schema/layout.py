@@ -15,10 +15,14 @@ Role = Literal["value", "missing"]
 @final
 @dataclasses.dataclass(frozen=True)
 class Number:
-    """A number or time, encoded as a tick from 0 to `ticks`."""
+    """A number or time, encoded as a tick from 0 to `ticks`.
+
+    `zero` is the tick nearest to the value 0, if the values have a natural zero.
+    """
 
     name: str
     ticks: int
+    zero: int | None = None
 
 
 @final

@@ -84,6 +84,11 @@ class Integer(Column):
         return self.high - self.low
 
     @property
+    def zero(self) -> int:
+        """See `Column`."""
+        return _zero(self.low, self.high, self.ticks)
+
+    @property
     def size(self) -> None:
         """See `Column`."""
         return
@@ -195,6 +200,11 @@ class Real(Column):
         return int(np.rint(self.high * self._unit)) - self._first
 
     @property
+    def zero(self) -> int:
+        """See `Column`."""
+        return _zero(self.low, self.high, self.ticks)
+
+    @property
     def size(self) -> None:
         """See `Column`."""
         return
@@ -208,3 +218,8 @@ def _clamp(values: np.ndarray, low: float, high: float) -> tuple[np.ndarray, np.
     """Values within the bounds, NaN at `low`, and where the bounds were passed."""
     outside = (values < low) | (values > high)
     return np.fmin(np.fmax(values, low), high), outside
+
+
+def _zero(low: float, high: float, ticks: int) -> int:
+    """The tick nearest to the value 0."""
+    return round(min(max(-low / (high - low), 0), 1) * ticks)

@@ -135,7 +135,7 @@ class Schema:
         numbers, codes = [], []
         for name, column in self.columns.items():
             if column.ticks is not None:
-                numbers.append(Number(name, column.ticks))
+                numbers.append(Number(name, column.ticks, column.zero))
                 if column.nullable:
                     codes.append(Code(name, 2, "missing"))
             elif column.size is not None:
