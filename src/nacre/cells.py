@@ -1,8 +1,8 @@
 """Public cells of each column: where a mixture of products puts its probability.
 
 A category's cells are its codes.  A number's are its ticks while there are few of them, otherwise
-equal intervals with the two ends as cells of their own, since clamped and zero-inflated columns
-pile up there.  A nullable number has one cell more, for 'missing'.
+intervals with the two ends as cells of their own, since clamped and zero-inflated columns pile up
+there.  A nullable number has one cell more, for 'missing'.
 """
 
 from __future__ import annotations

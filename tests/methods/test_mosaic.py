@@ -142,3 +142,33 @@ def test_hardly_any_rows_and_hardly_any_budget_still_give_a_table():
     with pytest.warns(UserWarning, match="few for this budget"):
         model = fit(spiky(20), SPIKY, method=QUICK, epsilon=0.01, delta=1e-6, seed=0)
     assert SPIKY.check(pa.Table.from_pandas(model.sample(50, seed=1))).ok
+
+
+def test_amounts_far_below_a_generous_bound_keep_their_quantiles():
+    rng = np.random.default_rng(4)
+    group = rng.integers(0, 2, 20_000)
+    cost = np.exp(rng.normal(7, 1, 20_000) + group).round(2)
+    table = pd.DataFrame({"cost": cost, "group": group == 1})
+    bounds = {"cost": Real(low=0, high=1_000_000, decimals=2), "group": Boolean()}
+    model = fit(table, Schema(bounds), method=QUICK, epsilon=1, delta=1e-6, seed=0)
+    found = model.sample(20_000, seed=0)
+    for part in (0.1, 0.5, 0.9):
+        assert found.cost.quantile(part) == pytest.approx(table.cost.quantile(part), rel=0.1)
+    assert found.cost.mean() == pytest.approx(table.cost.mean(), rel=0.15)
+    medians, wanted = (t.groupby("group").cost.median() for t in (found, table))
+    assert medians.to_numpy() == pytest.approx(wanted.to_numpy(), rel=0.2)
+
+
+def test_values_that_exclude_each_other_hardly_meet():
+    rng = np.random.default_rng(5)
+    code = rng.choice(6, 20_000, p=[0.4, 0.2, 0.15, 0.1, 0.1, 0.05])
+    names = np.array(list("abcdef"))
+    table = pd.DataFrame({"code": names[code], "name": names[::-1][code]})
+    table["other"] = names[rng.integers(0, 6, 20_000)]
+    columns = dict.fromkeys(table, Categorical(values=tuple("abcdef")))
+    model = fit(table, Schema(columns), method=QUICK, epsilon=1, delta=1e-6, seed=0)
+    found = model.sample(20_000, seed=0)
+    assert (found.code.map(dict(zip(names, names[::-1], strict=True))) == found.name).mean() > 0.97
+    for column in ("code", "name"):
+        shares, wanted = (t[column].value_counts(normalize=True) for t in (found, table))
+        assert shares.sub(wanted, fill_value=0).abs().max() < 0.02

@@ -59,7 +59,7 @@ class Marginals:
     algorithm    "aim" (for a label with classes, all is counted for each class) or "mst"
     first        share of the budget for the histograms
     choosing     share for the choices; counting the chosen pairs gets the rest
-    cells        of a number with so many values or fewer, one each; else 256 equal ones
+    cells        of a number with so many values or fewer, one each; else 256, finer near zero
     bins         of a number where pairs are counted: about so many, half as many more at most
     columns      that are paired at most; in wider tables those that say most about the label
     rounds       of AIM; MST has one

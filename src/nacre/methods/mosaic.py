@@ -79,7 +79,7 @@ class Mosaic:
     values: int = 300_000
     columns: int = 64
     components: int = 300
-    fits: int = 4
+    fits: int = 8
     steps: int = 1200
     rate: float = 0.05
     stop: float = 1.0

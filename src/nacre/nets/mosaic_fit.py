@@ -24,6 +24,7 @@ from nacre.nets.mosaic_sparse import Sparse
 CHUNK = 25
 JITTER = 0.5  # of the logits at the start: nearly independent columns
 EMPTY = 3.0  # how much cells that should be empty count beside all others
+LARGE = 3.0  # deviations beyond which what they hold counts linearly
 ADAM = optax.scale_by_adam(b2=0.99)
 
 
@@ -115,7 +116,16 @@ def _misfit(theta: Any, owner: Any, arrays: Any) -> tuple[jax.Array, jax.Array]:
     moments = pair_moments(p, by_class)
     pair = 0.5 * jnp.sum(pair_precision * (moments - pairs) ** 2)
     held = owner.T @ (sparse * moments.sum(0)) @ owner
-    empty = EMPTY * 0.5 * jnp.sum(sparse_precision * jnp.maximum(held - most, 0.0) ** 2)
+    excess = jnp.sqrt(sparse_precision) * jnp.maximum(held - most, 0.0)
+    # Linear where it is large, as it is at the start, or it would drive out whole values.
+    empty = (
+        EMPTY
+        * 0.5
+        * jnp.sum(
+            jnp.where(excess < LARGE, excess, 2 * LARGE - LARGE**2 / jnp.maximum(excess, LARGE))
+            * excess
+        )
+    )
     return pair + empty + jnp.sum(single_precision * (w.T @ p - singles) ** 2), pair
 
 
