@@ -133,3 +133,14 @@ def test_many_empty_cells_hold_what_the_known_size_leaves():
         found.append(cleaned[0, ~filled].sum())
     # All 245 cells together have a noise of 470, what the size leaves one of 100.
     assert np.std(found) < 250 and np.mean(found) < 400
+
+
+def test_a_pile_at_the_end_of_the_range_is_seen_sooner_than_one_within_it():
+    rng = np.random.default_rng(3)
+    at_end, within = np.zeros(256), np.zeros(256)
+    at_end[-1] = within[200] = 100
+    seen = [
+        np.mean([filled(truth + rng.normal(0, 20, 256), 20.0)[place] for _ in range(200)])
+        for truth, place in ((at_end, -1), (within, 200), (np.zeros(256), -1))
+    ]
+    assert seen[0] > 0.8 > seen[1] and seen[2] < 0.03

@@ -55,8 +55,9 @@ def filled(counts: Array, noise: float) -> Mask:
 
     There are about m / w stretches of w cells, so the bar is sqrt(SURE^2 + 2 log(m / w))
     deviations: among empty cells hardly one stretch passes.  Beside filled cells, where rows are to
-    be expected, it is CERTAIN^2 instead.  Both halves must be likely, too, or a stretch would reach
-    from where rows are far into where none is.
+    be expected, it is CERTAIN^2 instead.  The two ends of the range, where clamped and empty values
+    pile up, are no search among many: their bar is SURE.  Both halves must be likely, too, or a
+    stretch would reach from where rows are far into where none is.
     """
     size, width = len(counts), 1
     found = np.zeros(size, bool)
@@ -64,6 +65,8 @@ def filled(counts: Array, noise: float) -> Mask:
         score = _score(counts, found, noise, width)
         beside = np.convolve(found, np.ones(3 * width))[2 * width - 1 :][: len(score)] > 0
         bar = np.where(beside, CERTAIN, SURE) ** 2 + 2 * np.log(size / width)
+        if width == 1:
+            bar[[0, -1]] = SURE**2
         score[score < np.sqrt(bar)] = 0.0
         if half := width // 2:
             halves = _score(counts, found, noise, half)
