@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from nacre.nets.minimize import ignore
 from nacre.nets.mosaic_sparse import Sparse
 
-CHUNK = 25
+CHUNK = 10
 JITTER = 0.5  # of the logits at the start: nearly independent columns
 EMPTY = 3.0  # how much cells that should be empty count beside all others
 LARGE = 3.0  # deviations beyond which what they hold counts linearly
