@@ -29,7 +29,7 @@ class Singles:
     """Class-wise histograms by column.
 
     released  as they came
-    noisy     the same in filled cells, and in the others what is expected there
+    noisy     the same, or better if more is known by now
     cleaned   without noise, as far as that can be
     filled    which cells are
     sizes     of the classes; `noise` is the deviation of one released count
@@ -50,13 +50,24 @@ class Singles:
         released = np.split(values, ends[:-1], axis=1)
         widths = [np.zeros(0) if k.cells is None else k.cells.widths for k in columns]
         cleaned, filled, sizes = clean(released, noise, widths)
-        noisy = [np.where(*each) for each in zip(filled, released, cleaned, strict=True)]
-        return Singles(columns, released, noisy, cleaned, filled, sizes, noise)
+        return Singles(columns, released, released, cleaned, filled, sizes, noise)
 
-    def variance(self, column: int, group: Index) -> Array:
-        """Of the noisy count of each bin of a column: only its filled cells have noise."""
-        cells = np.bincount(group, self.filled[column])
-        return self.noise**2 * np.maximum(cells, 1.0)
+    def binned(self, column: int, group: Index) -> tuple[Array, Array]:
+        """Counts (C, bins) of a column's bins, and their variances (bins,).
+
+        Cells that are not filled are many, and their noise adds up.  What they are expected to
+        hold, right within as much again and the noise of one cell, is averaged with what was
+        counted, by precision.
+        """
+        filled = self.filled[column]
+        known = bin_sums(group, np.where(filled, self.noisy[column], 0.0))
+        counted = bin_sums(group, np.where(filled, 0.0, self.noisy[column]))
+        expected = bin_sums(group, np.where(filled, 0.0, self.cleaned[column]))
+        cells = np.bincount(group, filled)
+        loud = self.noise**2 * np.maximum(np.bincount(group) - cells, 1e-9)
+        vague = self.noise**2 + (expected**2).mean(0)
+        rest = (counted * vague + expected * loud) / (vague + loud)
+        return known + rest, self.noise**2 * cells + vague * loud / (vague + loud)
 
     @property
     def total(self) -> float:
@@ -131,8 +142,9 @@ def refined(singles: Singles, loose: Loose) -> Singles:
     for (column, group), table, noise in zip(
         loose.groups.items(), loose.tables, loose.noise, strict=True
     ):
-        before, again = 1 / singles.variance(column, group), noise**-2
-        mean = (bin_sums(group, singles.noisy[column]) * before + table * again) / (before + again)
+        counts, variance = singles.binned(column, group)
+        before, again = 1 / variance, noise**-2
+        mean = (counts * before + table * again) / (before + again)
         gap = mean - shares * mean.sum(0)
         rest = np.arange(len(before)) != loose.commonest[column]
         # Var(x_c - s_c sum_k x_k) = Var(x) ((1 - s_c)^2 + s_c^2 (C - 1))
@@ -172,8 +184,8 @@ def agreed(singles: Singles, pairs: Pairs) -> Singles:
         return singles
     noisy, cleaned = list(singles.noisy), list(singles.cleaned)
     for place, (column, group) in enumerate(zip(pairs.joined, pairs.groups, strict=True)):
-        before, precision = bin_sums(group, noisy[column]), 1 / singles.variance(column, group)
-        total, weight = before * precision, precision
+        before, variance = singles.binned(column, group)
+        total, weight = before / variance, 1 / variance
         for (i, j), table in pairs.tables.items():
             if place in (i, j):
                 axis = 2 if place == i else 1
@@ -209,8 +221,8 @@ def targets(singles: Singles, pairs: Pairs) -> Targets:
         precision[left, right] = precision[right, left] = (total / pairs.noise[i, j]) ** 2
     single, single_precision = np.zeros((classes, places)), np.zeros(places)
     for column, group, block in zip(pairs.joined, pairs.groups, blocks, strict=True):
-        single[:, slice(*block)] = bin_sums(group, singles.noisy[column])
-        single_precision[slice(*block)] = total**2 / singles.variance(column, group)
+        counts, variance = singles.binned(column, group)
+        single[:, slice(*block)], single_precision[slice(*block)] = counts, total**2 / variance
     sparse = Sparse.of(pairs.tables, pairs.noise, blocks, total)
     return Targets(moments / total, precision, single / total, single_precision, blocks, sparse)
 
@@ -285,9 +297,9 @@ def taught(
     groups, tables = [], []
     for column in pairs.joined:
         group = singles.group(column, most=TEACHER_BINS, floor=0.002, rare=0.002, slots=10**9)
-        variance = singles.variance(column, group) * scale**2
-        noisy = bin_sums(group, singles.noisy[column]) * scale
-        tables.append(evidence(group[cells[:, column]], noisy, variance, shares, deviation))
+        counts, variance = singles.binned(column, group)
+        cell = group[cells[:, column]]
+        tables.append(evidence(cell, counts * scale, variance * scale**2, shares, deviation))
         groups.append(group)
     chosen: list[tuple[int, int]] = []
     if pair_deviation and len(next(iter(pairs.tables.values()))) == classes:
