@@ -13,9 +13,9 @@ RESULTS = Path(__file__).parent / "results" / "growth.json"
 
 
 def mosaic(rows: int, columns: int) -> None:
-    """Fit at (1, 1e-6) and draw as many rows; the last column is the label."""
+    """Fit at (1, 1e-7) and draw as many rows; the last column is the label."""
     table, schema = hanging_together(rows, columns, seed=0, label=True)
-    model = fit(table, schema, method="mosaic", epsilon=1, delta=1e-6, seed=0)
+    model = fit(table, schema, method="mosaic", epsilon=1, delta=1e-7, seed=0)
     model.sample_arrow(rows, seed=0)
 
 
