@@ -283,12 +283,11 @@ class MosaicGenerator(AbstractGenerator):
         """The inverse of `state`."""
         from nacre.nets.mosaic_check import check
 
-        arrays = {"counts": NO_COUNTS, **arrays}  # files of before it was kept have none
         tables: dict[str, Any] = {name: np.asarray(arrays[name], np.float32) for name in FLOATS}
         tables |= {name: np.asarray(arrays[name], np.int64) for name in WHOLES}
         generator = cls(
             **tables,
-            noise=float(config.get("noise", 0.0)),
+            noise=float(config["noise"]),
             sizes=tuple(int(size) for size in config["sizes"]),
             most=int(config["most"]),
             trust=float(config["trust"]),
