@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from bench.protocol import official_split
-from nacre.vault import Bound, Segment, Source, Vault
+from nacre.rows import Source
+from nacre.vault import Bound, Segment, Vault
 
 FEATURES, BATCH = 1000, 1100
 

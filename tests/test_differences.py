@@ -10,8 +10,8 @@ import pytest
 import nacre
 from nacre.archive import ArchiveError
 from nacre.methods import MERF, PEARL, Marginals, Mosaic
+from nacre.rows.differences import Difference
 from nacre.schema import Boolean, Categorical, Datetime, Integer, Schema
-from nacre.schema.differences import Difference
 from nacre.vault import Vault
 
 DAYS = {"low": "2021-01-01", "high": "2023-12-31"}

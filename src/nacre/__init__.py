@@ -16,11 +16,15 @@ if TYPE_CHECKING:
     from nacre import datasets as datasets
     from nacre.archive import ArchiveError as ArchiveError
     from nacre.draft import private_draft as private_draft
+    from nacre.errors import BudgetExceeded as BudgetExceeded
+    from nacre.errors import LedgerError as LedgerError
+    from nacre.errors import NacreError as NacreError
     from nacre.evaluate import Evaluation as Evaluation
     from nacre.evaluate import evaluate as evaluate
     from nacre.evaluate import lmdp_report as lmdp_report
     from nacre.evaluate.images import evaluate_images as evaluate_images
     from nacre.fit import fit as fit
+    from nacre.ledger import Ledger as Ledger
     from nacre.methods import MERF as MERF
     from nacre.methods import PEARL as PEARL
     from nacre.methods import Marginals as Marginals
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
     from nacre.plan import plan as plan
     from nacre.publish import PublicReport as PublicReport
     from nacre.publish import publish as publish
+    from nacre.rows import SourceError as SourceError
     from nacre.schema import Boolean as Boolean
     from nacre.schema import Categorical as Categorical
     from nacre.schema import Datetime as Datetime
@@ -40,28 +45,25 @@ if TYPE_CHECKING:
     from nacre.schema import Schema as Schema
     from nacre.schema import SchemaError as SchemaError
     from nacre.vault import Adjacency as Adjacency
-    from nacre.vault import BudgetExceeded as BudgetExceeded
     from nacre.vault import Guarantee as Guarantee
-    from nacre.vault import Ledger as Ledger
-    from nacre.vault import LedgerError as LedgerError
-    from nacre.vault import SourceError as SourceError
 
 # Where each public name lives.  A room itself (`nacre.datasets`) is named by an empty attribute.
 _PLACES = {
     "Adjacency": "nacre.vault:Adjacency",
     "ArchiveError": "nacre.archive:ArchiveError",
     "Boolean": "nacre.schema:Boolean",
-    "BudgetExceeded": "nacre.vault:BudgetExceeded",
+    "BudgetExceeded": "nacre.errors:BudgetExceeded",
     "Categorical": "nacre.schema:Categorical",
     "Datetime": "nacre.schema:Datetime",
     "Evaluation": "nacre.evaluate:Evaluation",
     "Guarantee": "nacre.vault:Guarantee",
     "Integer": "nacre.schema:Integer",
-    "Ledger": "nacre.vault:Ledger",
-    "LedgerError": "nacre.vault:LedgerError",
+    "Ledger": "nacre.ledger:Ledger",
+    "LedgerError": "nacre.errors:LedgerError",
     "MERF": "nacre.methods:MERF",
     "Marginals": "nacre.methods:Marginals",
     "Model": "nacre.model:Model",
+    "NacreError": "nacre.errors:NacreError",
     "Ordinal": "nacre.schema:Ordinal",
     "Mosaic": "nacre.methods:Mosaic",
     "PEARL": "nacre.methods:PEARL",
@@ -70,7 +72,7 @@ _PLACES = {
     "Real": "nacre.schema:Real",
     "Schema": "nacre.schema:Schema",
     "SchemaError": "nacre.schema:SchemaError",
-    "SourceError": "nacre.vault:SourceError",
+    "SourceError": "nacre.rows:SourceError",
     "datasets": "nacre.datasets:",
     "evaluate": "nacre.evaluate:",
     "evaluate_images": "nacre.evaluate.images:evaluate_images",

@@ -19,12 +19,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nacre.errors import NacreError
+
 FORMAT = 2
 TEXT = 64 << 20  # bytes of JSON at most: once parsed, it may take thirty times as much
 DATES = (1980, 1, 1, 0, 0, 0)
 
 
-class ArchiveError(ValueError):
+class ArchiveError(NacreError):
     """A model file that cannot be read."""
 
 
@@ -125,11 +127,11 @@ def _to_array(data: bytes, *, longest: int) -> NDArray[Any]:
     """
     file = io.BytesIO(data)
     if np.lib.format.read_magic(file) != (1, 0):
-        raise ValueError("An array is written in another version of its format.")
+        raise NacreError("An array is written in another version of its format.")
     shape, _, dtype = np.lib.format.read_array_header_1_0(file)
     if dtype.kind not in "biuf" or not all(0 <= side <= longest for side in shape):
-        raise ValueError("An array holds no numbers, or claims a length that it cannot have.")
+        raise NacreError("An array holds no numbers, or claims a length that it cannot have.")
     if math.prod(shape) * dtype.itemsize != len(data) - file.tell():
-        raise ValueError("An array is not as long as it claims.")
+        raise NacreError("An array is not as long as it claims.")
     file.seek(0)
     return np.asarray(np.lib.format.read_array(file, allow_pickle=False))

@@ -17,6 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from nacre.errors import NacreError
+
 UNIT_BITS = 11  # numbers are seen on a grid of 2^-11 of their range
 TURN_BITS = 16  # a full turn of a phase, after reduction
 AMPLITUDE = 1 << 14  # what the number one is in the fixed-point sine and cosine
@@ -60,7 +62,7 @@ class ExactPhases:
         bits = 24 - UNIT_BITS - 1 - math.ceil(math.log2(most + 1e-9) if most > 0 else 0)
         bits = min(bits, 24 - UNIT_BITS - 2 - math.ceil(math.log2(terms + 1)), 12)
         if bits < TURN_BITS - UNIT_BITS - 8:
-            raise ValueError(
+            raise NacreError(
                 f"Frequencies of up to {most:.0f} turns a row cannot be summed exactly. "
                 "Use a larger bandwidth."
             )
@@ -89,7 +91,7 @@ class ExactPhases:
             reach += np.abs(whole[:, start : start + size].astype(np.int64)).max(1)
             start += size
         if int(reach.max(initial=0)) << UNIT_BITS >= EXACT:
-            raise ValueError("The frequencies are too large to be summed exactly.")
+            raise NacreError("The frequencies are too large to be summed exactly.")
 
     def __call__(self, numbers: jax.Array, codes: jax.Array) -> jax.Array:
         """The phases of one row, given its numbers (2^16 grid) and codes, as int32."""

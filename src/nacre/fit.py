@@ -12,16 +12,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nacre.errors import NacreError
+from nacre.ledger import Ledger, charged, reserve_in
 from nacre.methods import Method, Question, choose
 from nacre.model import Model
 from nacre.plan import as_rows, as_schema, planned_releases, warn_about_rows
+from nacre.rows.differences import Differences
+from nacre.rows.source import Source, open_source
 from nacre.schema import Column, Schema, SchemaError
-from nacre.schema.differences import Differences
 from nacre.vault.bound import Adjacency
-from nacre.vault.ledger import Ledger
 from nacre.vault.planning import check_budget
-from nacre.vault.reservation import charged, reserve_in
-from nacre.vault.source import Source, open_source
 from nacre.vault.vault import Vault
 
 KEEP: Any = object()  # "as the schema says"; None means no label
@@ -116,9 +116,9 @@ def _warn(vault: Vault, questions: Sequence[Question], rows: int | None, held: i
 
 def _check_choices(bad_rows: str, seed: int | None) -> None:
     if bad_rows not in ("check", "zero"):
-        raise ValueError(f"bad_rows must be 'check' or 'zero', got {bad_rows!r}.")
+        raise NacreError(f"bad_rows must be 'check' or 'zero', got {bad_rows!r}.")
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, numbers.Integral)):
-        raise ValueError(f"seed must be a whole number or None, got {seed!r}.")
+        raise NacreError(f"seed must be a whole number or None, got {seed!r}.")
 
 
 def _check(source: Source, schema: Schema) -> int:
@@ -131,7 +131,7 @@ def _check(source: Source, schema: Schema) -> int:
             "with the table as it is."
         )
     if found.rows < 2:
-        raise ValueError(
+        raise NacreError(
             f"{source.name} has {found.rows or 'no'} row{'s' if found.rows == 0 else ''}; a "
             "private model of so few would be pure noise. Nothing was spent."
         )

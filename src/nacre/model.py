@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from nacre.errors import NacreError
 from nacre.measurement import Measurement
 from nacre.nets.generator import AbstractGenerator
 from nacre.rejection import Keep, Rejection
+from nacre.rows.differences import Difference, Differences
 from nacre.schema import Encoded, Schema, as_types
-from nacre.schema.differences import Difference, Differences
 from nacre.vault.accountant import Release
 from nacre.vault.guarantee import Guarantee
 from nacre.version import __version__
@@ -113,7 +114,7 @@ class Model:
     ) -> Iterator[pa.Table]:
         """Draw n rows as a stream of Arrow tables, so that memory stays flat in n."""
         if isinstance(n, bool) or not isinstance(n, numbers.Integral) or n < 0:
-            raise ValueError(f"Cannot draw {n!r} rows. Give a whole number that is not negative.")
+            raise NacreError(f"Cannot draw {n!r} rows. Give a whole number that is not negative.")
         yield from self.rejection(where=where, keep=keep).batches(n, np.random.default_rng(seed))
 
     def rejection(
@@ -201,7 +202,7 @@ def load(path: str | Path) -> Model:
         )
         for release in schema.releases:
             if Release.from_dict(release) not in model.guarantee.releases:
-                raise ValueError("The guarantee leaves out what the schema was bought with.")
+                raise NacreError("The guarantee leaves out what the schema was bought with.")
         # Drawing one row shows that generator and schema belong together.  Not through
         # constraints: hardly any row may satisfy them, which is no damage.
         layout = differences.modeled.layout
@@ -247,7 +248,7 @@ def _plain(said: Any) -> dict[str, Any]:
     for value in dict(said).values():
         parts = value if isinstance(value, list) else [value]
         if any(isinstance(part, dict | list) for part in parts):
-            raise ValueError("Settings and versions are single values, or lists of them.")
+            raise NacreError("Settings and versions are single values, or lists of them.")
     return dict(said)
 
 

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from nacre.errors import NacreError
 from nacre.methods import choose
 from nacre.methods.method import Method, Question
+from nacre.rows.differences import Differences
 from nacre.schema import Schema
-from nacre.schema.differences import Differences
 from nacre.vault.accountant import Release
 from nacre.vault.bound import Adjacency
 from nacre.vault.planning import check_budget, plan_choice, plan_sum, remaining_mu
@@ -202,7 +203,7 @@ def as_schema(given: Any) -> Schema:
         return given
     if isinstance(given, str | Path):
         return Schema.read(given)
-    raise ValueError(
+    raise NacreError(
         f"schema must be a nacre.Schema or the path of its YAML file, got a {type(given).__name__}."
     )
 
@@ -213,5 +214,5 @@ def as_rows(given: Any) -> int | None:
         return None
     whole = isinstance(given, int | float) and not isinstance(given, bool) and given == given // 1
     if not whole or not given >= 1:
-        raise ValueError(f"rows must be a positive whole number, got {given!r}.")
+        raise NacreError(f"rows must be a positive whole number, got {given!r}.")
     return int(given)

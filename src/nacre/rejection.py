@@ -13,11 +13,12 @@ from typing import Any, final
 import numpy as np
 import pyarrow as pa
 
+from nacre.errors import NacreError
 from nacre.nets.generator import AbstractGenerator
+from nacre.rows.differences import Difference, Differences
 from nacre.schema import Encoded, Schema
 from nacre.schema.condition import View
 from nacre.schema.constraint import Rule
-from nacre.schema.differences import Difference, Differences
 from nacre.schema.domain import Contradiction, narrow
 from nacre.schema.given import given
 
@@ -71,7 +72,7 @@ class Rejection:
             part = part.slice(0, n - self.kept)
             self.kept += part.num_rows
             if self.kept < self.drawn * RAREST and self.drawn > PATIENCE:
-                raise ValueError(self._too_rare())
+                raise NacreError(self._too_rare())
             yield part
 
     def _candidates(self, size: int, rng: np.random.Generator) -> pa.Table:
@@ -100,7 +101,7 @@ class Rejection:
             if not self.fixed:
                 raise
             names = ", ".join(f"'{self.schema.layout.codes[place].name}'" for place in self.fixed)
-            raise ValueError(f"{error} Asked for by constraints or `where`: {names}.") from None
+            raise NacreError(f"{error} Asked for by constraints or `where`: {names}.") from None
 
     def _too_rare(self) -> str:
         """Which rules almost no row satisfies, with their rates."""
@@ -148,7 +149,7 @@ def _fixed(schema: Schema, rules: tuple[Rule, ...]) -> dict[int, int]:
     try:
         domains = narrow(schema.columns, rules)
     except Contradiction as error:
-        raise ValueError(f"No row can be drawn. {error}") from None
+        raise NacreError(f"No row can be drawn. {error}") from None
     found = {}
     for name, domain in domains.items():
         size = schema.columns[name].size

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from nacre.cli import app
-from nacre.vault import Ledger
+from nacre.ledger import Ledger
 
 SCHEMA = """\
 nacre: 1

@@ -13,6 +13,7 @@ import pytest
 from tests.cli.conftest import Folder, people
 
 import nacre
+import nacre.errors
 
 SECRET = "Zaphod"  # stands in tables where something is wrong, and must never be shown
 
@@ -245,14 +246,15 @@ def test_a_draft_from_the_rows_must_be_reviewed(folder, refused):
         (f"np.array(['{SECRET}']).astype(float)", 1, "failed with a ValueError"),
         (f"pa.array(['{SECRET}']).cast(pa.int8())", 1, "failed with a ArrowInvalid"),
         (f"{{}}['{SECRET}']", 1, "failed with a KeyError"),
-        ("raise ValueError('Say what to do.')", 2, "Say what to do."),
-        ("raise MemoryError('Use less.')", 1, "Use less."),
+        (f"raise ValueError('{SECRET}')", 1, "failed with a ValueError"),
+        ("raise NacreError('Say what to do.')", 2, "Say what to do."),
+        ("raise MissingExtra('Install it.')", 1, "Install it."),
         ("open('/no/such/file')", 2, "/no/such/file: No such file or directory."),
     ],
 )
 def test_only_our_own_messages_are_shown(folder, monkeypatch, code, exit_code, shown):
     # Libraries quote the cell that they choke on.
-    space = {"__name__": "nacre.somewhere", "np": np, "pa": pa}
+    space = {"__name__": "nacre.somewhere", "np": np, "pa": pa, **vars(nacre.errors)}
     exec(f"def broken(*_, **__):\n    {code}", space)
     monkeypatch.setattr("nacre.schema.Schema.check", space["broken"])
     done = folder.run("schema", "check", folder / "people.yaml", folder / "people.csv")

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 import nacre
 from nacre.draft import private_draft, read_types
 from nacre.draft.binned import Binned, settled
+from nacre.ledger import Ledger
 from nacre.schema import Boolean, Categorical, Integer, Real, Schema, SchemaError
-from nacre.vault import Ledger, Release
+from nacre.vault import Release
 from nacre.vault.accountant import epsilon_of
 
 ROWS = 4000

@@ -6,7 +6,7 @@ import pytest
 
 from nacre.evaluate import evaluate
 from nacre.evaluate.spending import spending
-from nacre.vault import Ledger
+from nacre.ledger import Ledger
 
 
 @pytest.fixture

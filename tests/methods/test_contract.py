@@ -12,9 +12,10 @@ import pytest
 
 import nacre
 from nacre.fit import fit
+from nacre.ledger import Ledger
 from nacre.methods import METHODS
 from nacre.schema import Boolean, Categorical, Datetime, Integer, Ordinal, Real, Schema
-from nacre.vault import Adjacency, Ledger
+from nacre.vault import Adjacency
 
 SMALL = {"frequencies": 40, "components": 6, "steps": 12, "rounds": 1, "each_column": 0.5}
 # Each method with its defaults, and variants that go another way.

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 import nacre
+from nacre.ledger import Ledger
 from nacre.methods import Marginals
 from nacre.nets.graphical_fit import Graphical, Measured
 from nacre.nets.graphical_learn import branches
 from nacre.schema import Boolean, Categorical, Schema
-from nacre.vault import Ledger
 
 NAMES = ("a", "b", "c", "d")
 VALUES = ("0", "1", "2")

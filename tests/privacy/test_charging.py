@@ -7,10 +7,12 @@ import pyarrow as pa
 import pytest
 
 from nacre.draft import private_draft
+from nacre.errors import BudgetExceeded
 from nacre.fit import fit
+from nacre.ledger import Ledger
 from nacre.methods import PEARL
 from nacre.schema import Integer, Schema
-from nacre.vault import Bound, BudgetExceeded, Ledger, Segment, Vault
+from nacre.vault import Bound, Segment, Vault
 
 TABLE = pa.table({"x": list(range(10)) * 40})
 SCHEMA = Schema({"x": Integer(low=0, high=9)})

@@ -19,8 +19,8 @@ from scipy.special import ndtri
 from nacre.schema import Categorical, Schema
 from nacre.vault import Adjacency, Bound, Segment, Vault, gaussian_delta
 from nacre.vault.accountant import Release, choice_epsilon, choice_mu, epsilon_of
-from nacre.vault.choose import TARGET_BITS, WEIGHT_BITS, Choices
-from nacre.vault.sums import ExactSum, row_shape
+from nacre.vault.doors.choose import TARGET_BITS, WEIGHT_BITS, Choices
+from nacre.vault.doors.sum import ExactSum, row_shape
 
 SCHEMA = Schema({name: Categorical(values=("0", "1")) for name in "abc"})
 EVERY_ROW = [*itertools.product("01", repeat=3), ("martian", "0", "0")]

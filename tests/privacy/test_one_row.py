@@ -13,8 +13,8 @@ from jax.experimental import checkify, io_callback
 from nacre.schema import Integer, Schema
 from nacre.vault import Bound, Row, Segment, Vault, plan_sum
 from nacre.vault import vault as vault_module
-from nacre.vault.steps import Loop, Stage
-from nacre.vault.sums import row_shape
+from nacre.vault.doors.steps import Loop, Stage
+from nacre.vault.doors.sum import row_shape
 from nacre.vault.tracing import RefusedFunction
 
 SCHEMA = Schema(columns={"a": Integer(low=0, high=9), "b": Integer(low=0, high=9)})

@@ -9,7 +9,7 @@ import pytest
 from nacre.schema import Categorical, Integer, Schema
 from nacre.vault import Adjacency, Bound, Segment, Vault
 from nacre.vault import vault as vault_module
-from nacre.vault.steps import Stage
+from nacre.vault.doors.steps import Stage
 
 SCHEMA = Schema(columns={"a": Integer(low=0, high=9), "y": Categorical(values=("p", "q"))})
 BOUND = Bound(segments=(Segment(size=1, norm=1.0),), by="y", count=0.5)

@@ -9,14 +9,15 @@ import pyarrow as pa
 import pytest
 
 import nacre
+from nacre.ledger import Ledger
 from nacre.methods import MERF, Mosaic
 from nacre.publish import buying, run
 from nacre.publish.predictor import train
 from nacre.schema import Boolean, Categorical, Integer, Real, Schema
-from nacre.vault import Adjacency, Ledger
+from nacre.vault import Adjacency
 from nacre.vault import vault as vault_module
+from nacre.vault.doors.sum import ExactSum, row_shape
 from nacre.vault.rows import blocks
-from nacre.vault.sums import ExactSum, row_shape
 
 SCHEMA = Schema(
     {

@@ -12,8 +12,9 @@ import pytest
 from nacre.fit import fit
 from nacre.methods import PEARL
 from nacre.model import load
+from nacre.rows import open_source
 from nacre.schema import Boolean, Categorical, Datetime, Integer, Real, Schema, SchemaError
-from nacre.vault import Adjacency, Release, Vault, open_source
+from nacre.vault import Adjacency, Release, Vault
 
 QUICK = PEARL(frequencies=16, blocks=2, components=4, steps=5)
 MOMENTS = Schema({"x": Datetime(low="2000-01-01", high="2024-12-31", step="1h")})

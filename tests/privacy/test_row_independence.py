@@ -15,8 +15,8 @@ import pytest
 from nacre.exact import ExactPhases, pair_norm, sine_cosine
 from nacre.schema import Categorical, Integer, Real, Schema
 from nacre.vault import Bound, Segment
+from nacre.vault.doors.sum import BLOCK, ExactSum, row_shape
 from nacre.vault.rows import blocks
-from nacre.vault.sums import BLOCK, ExactSum, row_shape
 
 SCHEMA = Schema(
     columns={

@@ -16,7 +16,7 @@ import pytest
 from nacre.schema import Categorical, Real, Schema
 from nacre.vault import Adjacency, Bound, Row, Segment, Vault
 from nacre.vault import vault as vault_module
-from nacre.vault.sums import ExactSum, row_shape
+from nacre.vault.doors.sum import ExactSum, row_shape
 
 CLASSES = 3
 UNIT = 65536.0

@@ -6,10 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from nacre.errors import BudgetExceeded
 from nacre.schema import Integer, Schema
-from nacre.vault import Bound, BudgetExceeded, Release, Vault, epsilon_of
+from nacre.vault import Bound, Release, Vault, epsilon_of
 from nacre.vault import vault as vault_module
-from nacre.vault.steps import Stage
+from nacre.vault.doors.steps import Stage
 
 SCHEMA = Schema(columns={"a": Integer(low=0, high=9)})
 COUNT = Bound(segments=(), count=1.0)

@@ -7,17 +7,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from nacre.errors import BudgetExceeded
+from nacre.rows import Source
 from nacre.schema import Categorical, Integer, Schema
-from nacre.vault import (
-    Adjacency,
-    Bound,
-    BudgetExceeded,
-    Segment,
-    Source,
-    Vault,
-    gaussian_mu,
-    plan_sum,
-)
+from nacre.vault import Adjacency, Bound, Segment, Vault, gaussian_mu, plan_sum
 from nacre.vault import vault as vault_module
 
 SCHEMA = Schema(columns={"a": Integer(low=0, high=65536), "y": Categorical(values=("p", "q"))})

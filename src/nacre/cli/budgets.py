@@ -11,7 +11,7 @@ from nacre.cli.console import out, print_json, stop, tell
 from nacre.cli.options import AdjacencyName, Adjacent, Json
 
 if TYPE_CHECKING:
-    from nacre.vault.ledger import Balance, Entry
+    from nacre.ledger import Balance, Entry
 
 COMPOSITION = "add: any fit, ε and δ add up. gaussian: only all-Gaussian fits, more of them fit."
 
@@ -26,7 +26,7 @@ def ledger(
     as_json: Json = False,
 ) -> None:
     """Open a budget (--dataset NAME --epsilon E --delta D), or show what is spent and left."""
-    from nacre.vault import Ledger
+    from nacre.ledger import Ledger
 
     book = Ledger(address)
     if epsilon is not None or delta is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dis
 import json
 import math
 import os
@@ -12,12 +11,13 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NoReturn, TextIO
 
 import typer
 from rich.console import Console
 from rich.markup import escape as _literal
+
+from nacre.errors import MissingExtra, NacreError
 
 BAD_INPUT = 2
 FAILURE = 1
@@ -104,13 +104,12 @@ def for_people() -> Iterator[None]:
 
 def explain(error: Exception) -> tuple[str, int]:
     """The message for an error and the exit code."""
-    if isinstance(error, OSError) and error.strerror and not _is_ours(error):
+    if isinstance(error, NacreError):
+        return str(error), FAILURE if isinstance(error, MissingExtra) else BAD_INPUT
+    if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename is not None else ""
         code = BAD_INPUT if isinstance(error, PATH_ERRORS) else FAILURE
         return f"{where}{error.strerror}.", code
-    if _is_ours(error):
-        bad_input = isinstance(error, ValueError)
-        return str(error), BAD_INPUT if bad_input else FAILURE
     return (
         f"nacre failed with a {type(error).__name__} in {_origin(error)}. Its message is not "
         "shown, as it could quote private values. Set NACRE_TRACEBACK=1 to see it, and please "
@@ -124,20 +123,6 @@ def _notes(error: BaseException) -> str:
     return " ".join(getattr(error, "__notes__", ()))
 
 
-def _is_ours(error: BaseException) -> bool:
-    """Whether nacre wrote the message: its own kind of error, or a `raise` in its own code.
-
-    An error from C (`float("...")`, NumPy) also ends in the line of nacre that called it.
-    """
-    if _room(error) == "nacre":
-        return True
-    trace = _innermost(error)
-    if trace is None or _origin(error).partition(".")[0] != "nacre":
-        return False
-    code = trace.tb_frame.f_code.co_code
-    return dis.opname[code[trace.tb_lasti]] == "RAISE_VARARGS"
-
-
 def _room(error: BaseException) -> str:
     """The package that the kind of error belongs to."""
     return type(error).__module__.partition(".")[0]
@@ -145,15 +130,10 @@ def _room(error: BaseException) -> str:
 
 def _origin(error: BaseException) -> str:
     """The module in which the error came up."""
-    trace = _innermost(error)
-    return "?" if trace is None else str(trace.tb_frame.f_globals.get("__name__", "?"))
-
-
-def _innermost(error: BaseException) -> TracebackType | None:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    return trace
+    return "?" if trace is None else str(trace.tb_frame.f_globals.get("__name__", "?"))
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:

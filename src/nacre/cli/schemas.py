@@ -70,8 +70,8 @@ def draft(
         )
     with progress(quiet=quiet) as report:
         if epsilon is None or delta is None:
+            from nacre.rows import open_source
             from nacre.schema import survey
-            from nacre.vault import open_source
 
             report(f"reading {table.name}", None)
             found = survey(
@@ -120,8 +120,8 @@ def check(
 
     Exits with 2 if any row does not fit.
     """
+    from nacre.rows import open_source
     from nacre.schema import Schema
-    from nacre.vault import open_source
 
     facts = Schema.read(schema)
     if table is None:

@@ -14,13 +14,15 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
+from nacre.errors import NacreError
+
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".pq")
 
 
 def check_name(path: Path) -> None:
     """Refuse a name from which the form of the file cannot be told."""
     if not path.name.lower().endswith(SUFFIXES):
-        raise ValueError(f"{path}: the name must end in one of {', '.join(SUFFIXES)}.")
+        raise NacreError(f"{path}: the name must end in one of {', '.join(SUFFIXES)}.")
 
 
 class Writer:

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nacre.datasets.bundled import adult_table, read_schema
+from nacre.errors import NacreError
 from nacre.schema import Schema
 
 # The task description of KDD Cup 1999 groups its labels so.
@@ -84,7 +85,7 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> tuple[pa.Ta
         folder: Where the tables are; by default the environment variable NACRE_DATA.
     """
     if name not in _PREPARE:
-        raise ValueError(f"There is no data set {name!r}. There are: {', '.join(NAMES)}.")
+        raise NacreError(f"There is no data set {name!r}. There are: {', '.join(NAMES)}.")
     table = adult_table() if name == "adult" else pq.read_table(_find(name, folder))
     prepare = _PREPARE[name]
     return (table if prepare is None else prepare(table)), read_schema(name)
@@ -93,11 +94,11 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> tuple[pa.Ta
 def _find(name: str, folder: str | os.PathLike[str] | None) -> Path:
     place = os.environ.get("NACRE_DATA") if folder is None else folder
     if not place:
-        raise FileNotFoundError(
+        raise NacreError(
             f"The data set {name!r} is not bundled. Give its folder, or set NACRE_DATA to the "
             f"folder that holds {name}/{name}.parquet."
         )
     path = Path(place) / name / f"{name}.parquet"
     if not path.is_file():
-        raise FileNotFoundError(f"There is no {path}. NACRE_DATA or `folder` must lead to it.")
+        raise NacreError(f"There is no {path}. NACRE_DATA or `folder` must lead to it.")
     return path

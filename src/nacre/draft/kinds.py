@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import yaml
 
+from nacre.rows import Source
 from nacre.schema import Column, Schema, SchemaError, cells
-from nacre.vault import Source
 
 # What a draft has to find out, by type, with stand-ins to check everything else beforehand: a
 # mistake must not be found after budget was spent.

@@ -13,13 +13,15 @@ import numpy as np
 
 from nacre.draft.binned import PRESENCE, Binned, settled
 from nacre.draft.kinds import column_facts, declared_column
+from nacre.errors import NacreError
+from nacre.ledger import Ledger, charged, reserve_in
+from nacre.rows import Source, open_source
 from nacre.schema import Boolean, Categorical, Column, Datetime, Integer, Real, Schema, SchemaError
 from nacre.schema.column import as_flag
 from nacre.schema.numeric import DIGITS
-from nacre.vault import Adjacency, Bound, Ledger, Release, Segment, Source, Vault, open_source
+from nacre.vault import Adjacency, Bound, Release, Segment, Vault
 from nacre.vault.accountant import gaussian_mu
 from nacre.vault.planning import check_budget
-from nacre.vault.reservation import charged, reserve_in
 
 FALSE_BINS = 0.05  # the chance that any empty bin anywhere is taken for an occupied one
 
@@ -70,7 +72,7 @@ def private_draft(
     source = open_source(data, tuple(facts))
     # As in a fit, the holder's own check before anything is spent.
     if not any(batch.num_rows for batch in source.batches()):
-        raise ValueError(f"{source.name} has no rows. Nothing was spent.")
+        raise NacreError(f"{source.name} has no rows. Nothing was spent.")
     split = _Split.of(unknown, epsilon, delta)
     reservation = reserve_in(
         ledger,

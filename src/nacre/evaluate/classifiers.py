@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from nacre.errors import NacreError
 from nacre.evaluate.extras import require
 
 
@@ -81,7 +82,7 @@ def available(names: Sequence[str]) -> tuple[str, ...]:
     """Those of `names` that can be used here: XGBoost only if it is installed."""
     unknown = [name for name in names if name not in _MAKERS]
     if unknown:
-        raise ValueError(f"No such classifier: {unknown}. There are: {', '.join(_MAKERS)}.")
+        raise NacreError(f"No such classifier: {unknown}. There are: {', '.join(_MAKERS)}.")
     if importlib.util.find_spec("xgboost") is None:
         return tuple(name for name in names if name != "XGBoost")
     return tuple(names)

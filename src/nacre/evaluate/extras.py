@@ -3,6 +3,8 @@
 import importlib
 from types import ModuleType
 
+from nacre.errors import MissingExtra
+
 
 def require(module: str) -> ModuleType:
     """Import `module` of the extra `evaluate`, or say how to get it.
@@ -22,7 +24,7 @@ def require(module: str) -> ModuleType:
         package = module.partition(".")[0]
         if error.name != package:
             raise
-        raise ImportError(
+        raise MissingExtra(
             f"Evaluation needs the package '{package}', which is not installed.\n"
             f"Install it with: pip install 'nacre[evaluate]'"
         ) from None

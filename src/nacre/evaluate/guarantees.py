@@ -5,6 +5,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nacre.errors import NacreError
+
 
 def describe(guarantee: Any, tables: Sequence[str]) -> dict[str, dict[str, Any]]:
     """For each table, what is guaranteed: at least `epsilon` (None if infinite) and `delta`.
@@ -23,7 +25,7 @@ def describe(guarantee: Any, tables: Sequence[str]) -> dict[str, dict[str, Any]]
     ):
         return {name: _one(guarantee[name]) for name in tables if guarantee.get(name) is not None}
     if len(tables) > 1:
-        raise ValueError(
+        raise NacreError(
             f"One guarantee was given for {len(tables)} tables. Give a dictionary with the names "
             f"of the tables it is true of: {', '.join(tables)}."
         )
@@ -40,7 +42,7 @@ def _one(guarantee: Any) -> dict[str, Any]:
     elif isinstance(guarantee, Mapping):
         found = dict(guarantee)
     else:
-        raise TypeError(
+        raise NacreError(
             f"The guarantee is a {type(guarantee).__name__}. Give a Guarantee, a certificate, or a "
             f"dictionary with epsilon and delta."
         )
@@ -48,7 +50,7 @@ def _one(guarantee: Any) -> dict[str, Any]:
     if "epsilon" not in found and isinstance(inner, Mapping):
         found = {**found, **inner}
     if "epsilon" not in found or "delta" not in found:
-        raise ValueError("The guarantee has no epsilon and delta in it; both are needed.")
+        raise NacreError("The guarantee has no epsilon and delta in it; both are needed.")
     epsilon = found["epsilon"]
     infinite = epsilon is None or not math.isfinite(float(epsilon))
     return {**found, "epsilon": None if infinite else float(epsilon)}

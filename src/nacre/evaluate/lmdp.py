@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.stats import chi2
 
+from nacre.errors import NacreError
 from nacre.evaluate.metrics.mmd import median_distance, squared_distances
 
 PERMUTATIONS = 499
@@ -36,7 +37,7 @@ def mmd_test(
         permutations: how many.
     """
     if min(len(x), len(y)) < 2:
-        raise ValueError(f"Two samples of at least 2 rows are needed, not {len(x)} and {len(y)}.")
+        raise NacreError(f"Two samples of at least 2 rows are needed, not {len(x)} and {len(y)}.")
     pooled = np.concatenate([x, y]).astype(np.float64)
     if bandwidth is None:
         bandwidth = median_distance(pooled[rng.permutation(len(pooled))])
@@ -100,7 +101,7 @@ def stein_test(
         bandwidth: of the Gaussian kernel; the median distance if not given.
     """
     if len(x) < 4:
-        raise ValueError(f"At least 4 rows are needed, not {len(x)}.")
+        raise NacreError(f"At least 4 rows are needed, not {len(x)}.")
     x = np.asarray(x, np.float64)
     pairs = len(x) // 2
     width = median_distance(x) if bandwidth is None else bandwidth

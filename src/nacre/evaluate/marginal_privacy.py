@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from nacre.errors import NacreError
 from nacre.evaluate.features import Features
 from nacre.evaluate.lmdp import PERMUTATIONS, mmd_test, stein_test
 from nacre.evaluate.rows import Rows
@@ -112,7 +113,7 @@ def lmdp_report(
     if schema is None:
         schema = getattr(synthetic, "schema", None)
     if not isinstance(schema, Schema):
-        raise ValueError("No schema was given, and the first argument is no model that has one.")
+        raise NacreError("No schema was given, and the first argument is no model that has one.")
     real = read(frame, schema, "The real table")
     if hasattr(synthetic, "sample_arrow"):
         synthetic = synthetic.sample_arrow(min(len(real), ROWS), seed=seed)
@@ -133,7 +134,7 @@ def compare_sets(
     """The tests of every set, on at most 1,000 random rows of each table."""
     functions = [None] * len(sets) if scores is None else list(scores)
     if len(functions) != len(sets):
-        raise ValueError(f"{len(functions)} scores were given for {len(sets)} sets of columns.")
+        raise NacreError(f"{len(functions)} scores were given for {len(sets)} sets of columns.")
     tests = []
     for place, ((names, alpha), score) in enumerate(zip(sets, functions, strict=True)):
         rng = np.random.default_rng([seed, 16, place])
@@ -179,16 +180,16 @@ def column_sets(
     sets = [(one,) if isinstance(one, str) else tuple(one) for one in columns]
     levels = [alpha] * len(sets) if isinstance(alpha, int | float) else list(alpha)
     if len(levels) != len(sets):
-        raise ValueError(f"{len(levels)} levels were given for {len(sets)} sets of columns.")
+        raise NacreError(f"{len(levels)} levels were given for {len(sets)} sets of columns.")
     if not sets or not all(sets):
-        raise ValueError("A set of columns is empty. Name at least one column in each.")
+        raise NacreError("A set of columns is empty. Name at least one column in each.")
     unknown = sorted({name for one in sets for name in one} - set(schema.names))
     if unknown:
-        raise ValueError(
+        raise NacreError(
             f"Not columns of the schema: {', '.join(unknown)}. Its columns are: "
             f"{', '.join(schema.names)}."
         )
     for level in levels:
         if not 0 < level < 1:
-            raise ValueError(f"alpha must lie strictly between 0 and 1, got {level}.")
+            raise NacreError(f"alpha must lie strictly between 0 and 1, got {level}.")
     return [(names, float(level)) for names, level in zip(sets, levels, strict=True)]

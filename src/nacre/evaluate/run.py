@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from nacre.errors import NacreError
 from nacre.evaluate.classifiers import PUBLISHED, QUICK, available
 from nacre.evaluate.comparison import CLASSIFIER_ROWS, DISTANCE_ROWS, Comparison
 from nacre.evaluate.evaluation import Evaluation, Score
@@ -65,13 +66,13 @@ def evaluate(
     chosen = choose(metrics)
     label = schema.label if label is None else label
     if label is not None and label not in schema.names:
-        raise ValueError(
+        raise NacreError(
             f"The label '{label}' is not a column of the schema. Its columns are: "
             f"{', '.join(schema.names)}.{suggest(label, schema.names)}"
         )
     tables = synthetic if isinstance(synthetic, Mapping) else {"synthetic": synthetic}
     if not tables:
-        raise ValueError("No synthetic table was given: the dictionary is empty.")
+        raise NacreError("No synthetic table was given: the dictionary is empty.")
     default = PUBLISHED if metrics == "all" else QUICK
     models = available(default if classifiers is None else tuple(classifiers))
     guarantees = describe(guarantee, list(tables))

@@ -3,6 +3,8 @@
 import dataclasses
 from typing import Any
 
+from nacre.errors import NacreError
+
 
 def spending(ledger: Any, dataset: str | None) -> dict[str, Any] | None:
     """The balance and the entries of one data set, as plain values.
@@ -13,17 +15,17 @@ def spending(ledger: Any, dataset: str | None) -> dict[str, Any] | None:
     """
     if ledger is None:
         if dataset is not None:
-            raise ValueError(f"The data set '{dataset}' was named, but no ledger to look it up in.")
+            raise NacreError(f"The data set '{dataset}' was named, but no ledger to look it up in.")
         return None
     # Here, so that the processes in which models are trained do not load the vault.
-    from nacre.vault.ledger import Ledger
+    from nacre.ledger import Ledger
 
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     known = book.datasets()
     if dataset is None:
         if len(known) != 1:
             names = ", ".join(known) or "none"
-            raise ValueError(f"Which data set of the ledger? Name one of: {names}.")
+            raise NacreError(f"Which data set of the ledger? Name one of: {names}.")
         dataset = known[0]
     balance = dataclasses.asdict(book.balance(dataset))
     entries = [dataclasses.asdict(entry) for entry in book.history(dataset)]

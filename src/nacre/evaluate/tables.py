@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from nacre.errors import NacreError
 from nacre.evaluate.comparison import Comparison
 from nacre.evaluate.rows import Rows
 from nacre.schema import Schema
@@ -23,7 +24,7 @@ def read(table: Any, schema: Schema, name: str) -> Rows:
         name: how messages call this table, e.g. "The synthetic table".
     """
     # Here, so that the processes in which models are trained do not load the vault.
-    from nacre.vault.source import open_source
+    from nacre.rows.source import open_source
 
     try:
         source = open_source(table, schema)
@@ -33,8 +34,8 @@ def read(table: Any, schema: Schema, name: str) -> Rows:
     unfit = sum(part.left_out for part in parts)
     if not sum(len(part) for part in parts):
         if not unfit:
-            raise ValueError(f"{name} has no rows. Give one with at least {FEWEST}.")
-        raise ValueError(
+            raise NacreError(f"{name} has no rows. Give one with at least {FEWEST}.")
+        raise NacreError(
             f"{name} has no rows to evaluate: {unfit} were read and none fits the schema.\n"
             f"Run `nacre schema check` to see which columns do not fit."
         )
@@ -118,7 +119,7 @@ def read_all(real: Any, synthetic: Mapping[str, Any], test: Any, schema: Schema)
     ]
     for name, rows in named:
         if rows is not None and len(rows) < FEWEST:
-            raise ValueError(
+            raise NacreError(
                 f"The {name} has {len(rows)} rows that fit the schema. At least {FEWEST} are "
                 f"needed to say anything about it."
             )

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from nacre.errors import NacreError
 from nacre.methods.marginals import Marginals
 from nacre.methods.merf import MERF
 from nacre.methods.method import Method, Question
@@ -45,10 +46,10 @@ __all__ = [
 def choose(method: str | Method, schema: Schema, epsilon: float) -> tuple[Method, str]:
     """The method to use and why, from public facts only."""
     if isinstance(method, type):
-        raise ValueError(f"{method.__name__} is a class: give {method.__name__}(), with settings.")
+        raise NacreError(f"{method.__name__} is a class: give {method.__name__}(), with settings.")
     if not isinstance(method, str):
         if not hasattr(method, "questions"):
-            raise ValueError(
+            raise NacreError(
                 "method must be a name such as 'mosaic' or a method such as nacre.Mosaic(), got "
                 f"{method!r}."
             )
@@ -58,7 +59,7 @@ def choose(method: str | Method, schema: Schema, epsilon: float) -> tuple[Method
     name, settings = SHORTHANDS.get(method.lower(), (method.lower(), {}))
     if name not in METHODS:
         known = ["auto", *METHODS, *SHORTHANDS]
-        raise ValueError(
+        raise NacreError(
             f"There is no method '{method}'. Choose one of: {', '.join(known)}."
             f"{suggest(method, known)}"
         )
@@ -72,7 +73,7 @@ def with_settings(method: str, settings: Mapping[str, str], schema: Schema) -> M
     parsed: dict[str, Any] = {}
     for name, text in settings.items():
         if name not in fields:
-            raise ValueError(
+            raise NacreError(
                 f"{base.title} has no setting '{name}'. It has: {', '.join(sorted(fields))}."
                 f"{suggest(name, fields)}"
             )

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from nacre.cells import EXACT_TICKS, Column, table_columns
+from nacre.errors import NacreError
 from nacre.methods.matching import class_label, label_place
 from nacre.methods.method import Question
 from nacre.schema import Schema
@@ -85,19 +86,19 @@ class Marginals:
 
     def __post_init__(self) -> None:
         if self.algorithm not in ("aim", "mst"):
-            raise ValueError(f"algorithm must be 'aim' or 'mst', got '{self.algorithm}'.")
+            raise NacreError(f"algorithm must be 'aim' or 'mst', got '{self.algorithm}'.")
         # A ledger or certificate that lists both must tell them apart.
         object.__setattr__(self, "title", f"Marginals ({self.algorithm.upper()})")
         if not (self.first > 0 and self.choosing > 0 and self.first + self.choosing < 1):
-            raise ValueError("first and choosing must be positive and leave a part of the budget.")
+            raise NacreError("first and choosing must be positive and leave a part of the budget.")
         if not 1 <= self.rounds <= 50:
-            raise ValueError(f"rounds must lie between 1 and 50, got {self.rounds}.")
+            raise NacreError(f"rounds must lie between 1 and 50, got {self.rounds}.")
         if min(self.bins, self.cells) < 4 or min(self.columns, self.steps) < 2:
-            raise ValueError("Marginals needs four bins and cells, two columns and steps at least.")
+            raise NacreError("Marginals needs four bins and cells, two columns and steps at least.")
         if not (self.each_column > 0 and self.megabytes > 0):
-            raise ValueError("each_column and megabytes must be positive.")
+            raise NacreError("each_column and megabytes must be positive.")
         if self.cells > EXACT_TICKS:
-            raise ValueError(f"cells must be at most {EXACT_TICKS:,}, got {self.cells:,}.")
+            raise NacreError(f"cells must be at most {EXACT_TICKS:,}, got {self.cells:,}.")
 
     def design(self, schema: Schema) -> Design:
         """What will be counted."""

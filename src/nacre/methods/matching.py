@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.cells import Cells
+from nacre.errors import NacreError
 from nacre.methods.method import Question
 from nacre.schema import Layout, Schema
 
@@ -83,7 +84,7 @@ def ask_scales(
 def at_least_one(sums: Sums) -> NDArray[np.float64]:
     """The noisy class counts, none below one row."""
     if sums.counts is None:
-        raise ValueError("The sum was asked for without counts.")
+        raise NacreError("The sum was asked for without counts.")
     return np.maximum(sums.counts, 1.0)
 
 

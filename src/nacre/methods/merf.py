@@ -12,6 +12,7 @@ import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from nacre.cells import Cells, layout_cells
+from nacre.errors import NacreError
 from nacre.methods.matching import (
     ask_scales,
     at_least_one,
@@ -67,7 +68,7 @@ class MERF:
 
     def __post_init__(self) -> None:
         if self.frequencies < self.blocks or self.blocks < 1:
-            raise ValueError("DP-MERF needs at least as many frequencies as blocks, and one block.")
+            raise NacreError("DP-MERF needs at least as many frequencies as blocks, and one block.")
 
     @property
     def _count(self) -> int:

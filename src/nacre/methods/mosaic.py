@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from nacre.cells import EXACT_TICKS, Column, table_columns
+from nacre.errors import NacreError
 from nacre.methods.matching import class_label, label_place, public_rng, target_column
 from nacre.methods.method import Question
 from nacre.schema import Schema
@@ -89,18 +90,18 @@ class Mosaic:
 
     def __post_init__(self) -> None:
         if not 0 < self.first < 1:
-            raise ValueError(f"first must lie strictly between 0 and 1, got {self.first}.")
+            raise NacreError(f"first must lie strictly between 0 and 1, got {self.first}.")
         if not 0 <= self.trust <= 1:
-            raise ValueError(f"trust must lie between 0 and 1, got {self.trust}.")
+            raise NacreError(f"trust must lie between 0 and 1, got {self.trust}.")
         if (
             min(self.components, self.fits, self.steps, self.columns) < 1
             or min(self.bins, self.cells) < 4
         ):
-            raise ValueError(
+            raise NacreError(
                 "Mosaic needs at least one component, fit and step, and four bins and cells."
             )
         if self.cells > EXACT_TICKS:
-            raise ValueError(f"cells must be at most {EXACT_TICKS:,}, got {self.cells:,}.")
+            raise NacreError(f"cells must be at most {EXACT_TICKS:,}, got {self.cells:,}.")
 
     def design(self, schema: Schema) -> Design:
         """What will be counted."""

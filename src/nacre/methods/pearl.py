@@ -13,6 +13,7 @@ import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from nacre.cells import Cells, layout_cells
+from nacre.errors import NacreError
 from nacre.methods.matching import (
     ask_scales,
     at_least_one,
@@ -72,7 +73,7 @@ class PEARL:
 
     def __post_init__(self) -> None:
         if self.frequencies < self.blocks or self.blocks < 1:
-            raise ValueError("PEARL needs at least as many frequencies as blocks, and one block.")
+            raise NacreError("PEARL needs at least as many frequencies as blocks, and one block.")
 
     @property
     def _count(self) -> int:
@@ -113,7 +114,7 @@ class PEARL:
         label = label_place(vault.schema)
         columns = free_columns(vault.layout, label)
         if not columns:
-            raise ValueError("PEARL needs a column beside the label.")
+            raise NacreError("PEARL needs a column beside the label.")
         *first, question = self.questions(vault.schema, vault.adjacency)
         drawn = draw_frequencies(
             vault.layout,

@@ -7,6 +7,8 @@ import inspect
 import re
 from typing import Any
 
+from nacre.errors import NacreError
+
 LINE = re.compile(r"^(\w+)  +(\S.*)$")
 KINDS = {bool: "true or false", int: "a whole number", float: "a number"}
 
@@ -41,6 +43,6 @@ def parse(name: str, text: str, default: Any) -> Any:
             return {"true": True, "false": False}[text.lower()]
         return kind(text)
     except (ValueError, KeyError):
-        raise ValueError(
+        raise NacreError(
             f"{name}={text}: '{text}' is not {KINDS.get(kind, 'text')}. The default is {default}."
         ) from None

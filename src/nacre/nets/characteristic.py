@@ -14,6 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from nacre.errors import NacreError
+
 
 def mixture_characteristic(
     support: NDArray[np.int64], transforms: Sequence[NDArray[np.complex128]]
@@ -30,14 +32,14 @@ def mixture_characteristic(
     filled = [int((support[:, slot] >= 0).sum()) for slot in range(order)]
     for slot in range(order):
         if (support[k - filled[slot] :, slot] < 0).any():
-            raise ValueError("Frequencies with fewer columns must come first.")
+            raise NacreError("Frequencies with fewer columns must come first.")
     place = np.full(support.shape, -1, np.int64)
     start = 0
     for column, transform in enumerate(transforms):
         rows, slots = np.nonzero(support == column)
         place[rows, slots] = start + np.arange(len(rows))
         if len(rows) != transform.shape[1]:
-            raise ValueError("A transform is needed for each frequency that touches a column.")
+            raise NacreError("A transform is needed for each frequency that touches a column.")
         start += len(rows)
     gather = _permutation(
         np.concatenate([place[k - filled[slot] :, slot] for slot in reversed(range(order))])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nacre.cells import EXACT_TICKS, Column, table_columns
+from nacre.errors import NacreError
 from nacre.schema import Layout
 
 OTHER = "The generator was made for another layout."
@@ -13,7 +14,7 @@ OTHER = "The generator was made for another layout."
 def check_most(most: int) -> None:
     """Raise ValueError unless a number may have so many cells."""
     if not 4 <= most <= EXACT_TICKS:
-        raise ValueError(f"A number has from 4 to {EXACT_TICKS:,} cells, not {most}.")
+        raise NacreError(f"A number has from 4 to {EXACT_TICKS:,} cells, not {most}.")
 
 
 def known_columns(
@@ -26,14 +27,14 @@ def known_columns(
     """
     own = layout.codes[label : label + 1] if label >= 0 else ()
     if label >= 0 and [(code.role, code.size) for code in own] != [("value", classes)]:
-        raise ValueError(OTHER)
+        raise NacreError(OTHER)
     values = sum(code.role == "value" for code in layout.codes) - len(own)
     if len(sizes) != len(layout.numbers) + values:
-        raise ValueError(OTHER)
+        raise NacreError(OTHER)
     for number, size in zip(layout.numbers, sizes, strict=False):
         if size <= number.ticks < most:  # it has a cell for each tick
-            raise ValueError(OTHER)
+            raise NacreError(OTHER)
     found = table_columns(layout, label, most)
     if tuple(column.size for column in found) != tuple(sizes):
-        raise ValueError(OTHER)
+        raise NacreError(OTHER)
     return found

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.cells import Column, table_columns
+from nacre.errors import NacreError
 from nacre.measurement import Measurement
 from nacre.nets.columns import check_most, known_columns
 from nacre.nets.generator import AbstractGenerator
@@ -75,7 +76,7 @@ class GraphicalGenerator(AbstractGenerator):
         if given:
             network = network.given(evidence)
         if not network.weights.sum() > 0:
-            raise ValueError(NOT_POSSIBLE)
+            raise NacreError(NOT_POSSIBLE)
         return network
 
     def _rows(self, network: Network, n: int, rng: np.random.Generator) -> tuple[Index, Index]:
@@ -148,23 +149,23 @@ class GraphicalGenerator(AbstractGenerator):
         parts = (self.inside, self.counts, self.bins, self.network.weights)
         wanted = ((classes, cells), (classes, cells), (cells,), (classes,))
         if min(self.sizes, default=0) < 1 or tuple(part.shape for part in parts) != wanted:
-            raise ValueError(DAMAGED)
+            raise NacreError(DAMAGED)
         numbers: list[NDArray[Any]] = [self.inside, self.network.weights, *self.network.tables]
         if any(not np.isfinite(part).all() or (part < 0).any() for part in numbers):
-            raise ValueError(DAMAGED)
+            raise NacreError(DAMAGED)
         if not np.isfinite(self.counts).all() or not 0 < self.noise < np.inf:
-            raise ValueError(DAMAGED)
+            raise NacreError(DAMAGED)
         widths = []
         for group, inside in zip(
             self._split(self.bins[None]), self._split(self.inside), strict=True
         ):
             used = np.unique(group)
             if not np.array_equal(used, np.arange(len(used))):
-                raise ValueError(DAMAGED)
+                raise NacreError(DAMAGED)
             widths.append(len(used))
             sums = np.stack([np.bincount(group[0], row) for row in inside])
             if np.abs(sums - 1).max() > TOLERANCE:
-                raise ValueError(DAMAGED)
+                raise NacreError(DAMAGED)
         _check_network(self.network, widths)
 
 
@@ -172,29 +173,29 @@ def _check_network(network: Network, widths: list[int]) -> None:
     """Every column comes once, after what its clique shares with one clique before."""
     tree, classes, done = network.tree, len(network.weights), set[int]()
     if not network.weights.sum() > 0 or len(tree.parents) != len(tree.cliques):
-        raise ValueError(DAMAGED)
+        raise NacreError(DAMAGED)
     for place, (clique, table) in enumerate(zip(tree.cliques, network.tables, strict=True)):
         if not (-1 <= tree.parents[place] < place or place == 0 == tree.parents[place] + 1):
-            raise ValueError(DAMAGED)
+            raise NacreError(DAMAGED)
         if table.ndim != 1 + len(clique):
-            raise ValueError(DAMAGED)
+            raise NacreError(DAMAGED)
         separator, new = tree.separator(place), tree.new(place)
         ordered = (*separator, *new) == clique and not done & set(new) and set(separator) <= done
         if not ordered or not set(clique) <= set(range(len(widths))):
-            raise ValueError(DAMAGED)
+            raise NacreError(DAMAGED)
         if not new or table.shape != (classes, *(widths[column] for column in clique)):
-            raise ValueError(DAMAGED)
+            raise NacreError(DAMAGED)
         sums = table.sum(axis=tuple(range(1 + len(separator), table.ndim)))
         if np.minimum(np.abs(sums - 1), sums).max() > TOLERANCE:
-            raise ValueError(DAMAGED)
+            raise NacreError(DAMAGED)
         done |= set(new)
     if done != set(range(len(widths))):
-        raise ValueError(DAMAGED)
+        raise NacreError(DAMAGED)
 
 
 def _given(columns: tuple[Column, ...], fixed: Mapping[int, int], label: int) -> dict[int, int]:
     """The fixed codes other than the class, by column."""
     place = {column.code: k for k, column in enumerate(columns) if column.number < 0}
     if any(code != label and code not in place for code in fixed):
-        raise ValueError("Only columns with a list of values can be fixed.")
+        raise NacreError("Only columns with a list of values can be fixed.")
     return {place[code]: value for code, value in fixed.items() if code != label}

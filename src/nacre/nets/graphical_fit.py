@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nacre.errors import MissingExtra
 from nacre.nets.graphical_tree import Network, Tree, align
 
 Array = NDArray[np.float64]
@@ -44,9 +45,9 @@ def require_mbi() -> Any:
             warnings.simplefilter("ignore")
             import mbi
     except ImportError:
-        raise ImportError(MISSING) from None
+        raise MissingExtra(MISSING) from None
     if not hasattr(mbi, "Estimator"):
-        raise ImportError(MISSING)
+        raise MissingExtra(MISSING)
     return mbi
 
 

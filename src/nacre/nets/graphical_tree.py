@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from nacre.errors import NacreError
+
 Array = NDArray[np.float64]
 Clique = tuple[int, ...]
 
@@ -63,7 +65,7 @@ class Tree:
         for place, clique in enumerate(self.cliques):
             if set(columns) <= set(clique):
                 return place
-        raise ValueError("No clique of the tree holds these columns together.")
+        raise NacreError("No clique of the tree holds these columns together.")
 
     def walk(self, start: int) -> Iterator[tuple[int, int, Clique]]:
         """Every other clique, seen from `start`: where one comes from, it, and what they share."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.cells import Cells
+from nacre.errors import NacreError
 from nacre.nets.generator import AbstractGenerator
 from nacre.schema import Encoded, Layout
 
@@ -62,7 +63,7 @@ class MixtureGenerator(AbstractGenerator):
             sizes.insert(self.label, len(self.weights))
         numbers = [number.ticks for number in layout.numbers]
         if highest != numbers or sizes != [code.size for code in layout.codes]:
-            raise ValueError("The generator was made for another layout.")
+            raise NacreError("The generator was made for another layout.")
 
     def _given(self, fixed: Mapping[int, int]) -> NDArray[np.float64]:
         """Joint weights given the fixed codes (Bayes' rule)."""
@@ -76,7 +77,7 @@ class MixtureGenerator(AbstractGenerator):
             else:
                 weights = weights * self.codes[others.index(place)][:, code]
         if not weights.sum() > 0:
-            raise ValueError("The model gives rows with these values no probability at all.")
+            raise NacreError("The model gives rows with these values no probability at all.")
         return np.asarray(weights / weights.sum())
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -108,12 +109,12 @@ class MixtureGenerator(AbstractGenerator):
         )
         _, components = generator.weights.shape
         if any(len(table) != components for table in [*generator.numbers, *generator.codes]):
-            raise ValueError("The columns of the mixture have different numbers of components.")
+            raise NacreError("The columns of the mixture have different numbers of components.")
         for table, cells in zip(generator.numbers, generator.cells, strict=True):
             if not cells.low.shape == cells.high.shape == table.shape[1:]:
-                raise ValueError("The cells of a number and their probabilities do not agree.")
+                raise NacreError("The cells of a number and their probabilities do not agree.")
             if (cells.low < 0).any() or (cells.low > cells.high).any():
-                raise ValueError("A cell of the mixture holds no number.")
+                raise NacreError("A cell of the mixture holds no number.")
         return generator
 
 
@@ -121,10 +122,10 @@ def _probabilities(table: NDArray[Any]) -> NDArray[np.float64]:
     """Rows that add up to one, from what a file says."""
     wide = np.asarray(table, np.float64)
     if wide.ndim != 2 or not np.isfinite(wide).all() or (wide < 0).any():
-        raise ValueError("A table of probabilities holds something else.")
+        raise NacreError("A table of probabilities holds something else.")
     total = wide.sum(1, keepdims=True)
     if not (total > 0).all():
-        raise ValueError("A table of probabilities holds nothing but zeros.")
+        raise NacreError("A table of probabilities holds nothing but zeros.")
     return np.asarray(wide / total)
 
 

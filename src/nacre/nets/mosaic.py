@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.cells import Column, table_columns
+from nacre.errors import NacreError
 from nacre.measurement import Measurement
 from nacre.nets.columns import known_columns
 from nacre.nets.generator import AbstractGenerator
@@ -114,7 +115,7 @@ class MosaicGenerator(AbstractGenerator):
         if by_class is not None:
             weights = weights * by_class
         if not weights.sum() > 0:
-            raise ValueError(NOT_POSSIBLE)
+            raise NacreError(NOT_POSSIBLE)
         component, label = np.divmod(pick(weights, n, rng), weights.shape[1])
         bins: dict[int, Index] = {}
         for column in filter(self._joined, range(len(self.sizes))):
@@ -208,7 +209,7 @@ class MosaicGenerator(AbstractGenerator):
             pool = np.concatenate(tried)
             chance = self.posterior(pool) @ by_class
             if not chance.sum() > 0:
-                raise ValueError(NOT_POSSIBLE)
+                raise NacreError(NOT_POSSIBLE)
             found = np.concatenate([found, pool[pick(chance, n - len(found), rng)]])
         chance = self.posterior(found) * by_class
         return found, draw_labels(chance / chance.sum(1, keepdims=True), rng)
@@ -218,7 +219,7 @@ class MosaicGenerator(AbstractGenerator):
         place = {c.code: k for k, c in enumerate(columns) if c.number < 0}
         unknown = [code for code in fixed if code != self.label and code not in place]
         if unknown:
-            raise ValueError("Only columns with a list of values can be fixed.")
+            raise NacreError("Only columns with a list of values can be fixed.")
         return {place[code]: value for code, value in fixed.items() if code != self.label}
 
     def _class_weights(
@@ -232,7 +233,7 @@ class MosaicGenerator(AbstractGenerator):
             if not self._joined(column):
                 weights = weights * self.inside[:, self._start(column) + cell]
         if not weights.max() > 0:
-            raise ValueError(NOT_POSSIBLE)
+            raise NacreError(NOT_POSSIBLE)
         return weights / weights.max()
 
     @cached_property

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nacre.errors import NacreError
 from nacre.nets.columns import check_most
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def check(generator: MosaicGenerator) -> None:
     g = generator
     check_most(g.most)
     if min(g.sizes, default=0) < 1 or not (g.trust == -1 or 0 <= g.trust <= 1):
-        raise ValueError("The settings of the mosaic are out of range.")
+        raise NacreError("The settings of the mosaic are out of range.")
     cells, bins = sum(g.sizes), g.components.shape[-1]
     classes = g.weights.shape[-1]
     wanted = {
@@ -33,17 +34,17 @@ def check(generator: MosaicGenerator) -> None:
     }
     wrong = [name for name, shape in wanted.items() if getattr(g, name).shape != shape]
     if wrong or classes < 1 or not len(g.weights):
-        raise ValueError(f"Tables of the mosaic have shapes that do not agree: {wrong}.")
+        raise NacreError(f"Tables of the mosaic have shapes that do not agree: {wrong}.")
     for name in ("components", "weights", "inside", "tilt", "pair_tilt", "linked"):
         table = getattr(g, name)
         if not np.isfinite(table).all() or ("tilt" not in name and (table < 0).any()):
-            raise ValueError(f"The table '{name}' of the mosaic holds something else.")
+            raise NacreError(f"The table '{name}' of the mosaic holds something else.")
     if not g.weights.sum() > 0:
-        raise ValueError("The mosaic's weights are all zero.")
+        raise NacreError("The mosaic's weights are all zero.")
     if g.counts.size and (g.counts.shape != (classes, cells) or not 0 < g.noise < np.inf):
-        raise ValueError("The counts that the mosaic was made from do not fit its columns.")
+        raise NacreError("The counts that the mosaic was made from do not fit its columns.")
     if not np.isfinite(g.counts).all():
-        raise ValueError("The counts that the mosaic was made from hold something else.")
+        raise NacreError("The counts that the mosaic was made from hold something else.")
     _check_bins(g, bins)
     _check_pairs(g, classes)
 
@@ -56,20 +57,20 @@ def _check_bins(g: MosaicGenerator, bins: int) -> None:
         start += size
         if (own == -1).all():
             if np.abs(inside.sum(1) - 1).max() > TOLERANCE:
-                raise ValueError("A column of the mosaic does not add up to one.")
+                raise NacreError("A column of the mosaic does not add up to one.")
             continue
         used = np.unique(own)
         if not np.array_equal(used, done + np.arange(len(used))):
-            raise ValueError("The bins of the mosaic are not consecutive.")
+            raise NacreError("The bins of the mosaic are not consecutive.")
         top = done + len(used)
         for row in inside:
             if np.abs(np.bincount(own - done, row) - 1).max() > TOLERANCE:
-                raise ValueError("A bin of the mosaic does not add up to one.")
+                raise NacreError("A bin of the mosaic does not add up to one.")
         if top > bins or not (g.components[:, done:top].sum(1) > 0).all():
-            raise ValueError("A component of the mosaic has no probability.")
+            raise NacreError("A component of the mosaic has no probability.")
         done = top
     if done != bins:
-        raise ValueError("The mosaic has bins that no column owns.")
+        raise NacreError("The mosaic has bins that no column owns.")
 
 
 def _check_pairs(g: MosaicGenerator, classes: int) -> None:
@@ -80,14 +81,14 @@ def _check_pairs(g: MosaicGenerator, classes: int) -> None:
         widths.append(int(own.max() - own.min()) + 1)
         start += size
     if g.trust >= 0 and not any(joined):
-        raise ValueError("The mosaic has a teacher but no column that it could look at.")
+        raise NacreError("The mosaic has a teacher but no column that it could look at.")
     for what, named, found in (("teacher", g.pairs, g.pair_tilt), ("links", g.links, g.linked)):
         total = 0
         for left, right in named.tolist():
             if not (0 <= left < len(joined) and 0 <= right < len(joined)):
-                raise ValueError(f"The mosaic's {what} names a column that is not there.")
+                raise NacreError(f"The mosaic's {what} names a column that is not there.")
             if not (joined[left] and joined[right]):
-                raise ValueError(f"The mosaic's {what} pairs a loose column.")
+                raise NacreError(f"The mosaic's {what} pairs a loose column.")
             total += widths[left] * widths[right]
         if found.shape != ((classes, total) if named is g.pairs else (total,)):
-            raise ValueError(f"The mosaic's {what} has tables of other pairs.")
+            raise NacreError(f"The mosaic's {what} has tables of other pairs.")

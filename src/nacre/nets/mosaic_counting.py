@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from nacre.errors import NacreError
 from nacre.nets.mosaic_bins import bin_sums
 from nacre.nets.mosaic_learn import Loose, Pairs, Singles
 
@@ -109,7 +110,7 @@ def plan_counting(
             if sum(found.sizes) <= size:
                 rest = np.array([1 - mass.max() / mass.sum() for mass in masses.values()])
                 return dataclasses.replace(found, weights=_weights(found, rest, norm))
-    raise ValueError(f"Not even two columns can be joined within {size} values.")
+    raise NacreError(f"Not even two columns can be joined within {size} values.")
 
 
 def _counts(most: int) -> list[int]:

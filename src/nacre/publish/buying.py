@@ -14,16 +14,15 @@ from numpy.typing import NDArray
 from nacre.cells import Column, table_columns
 from nacre.embed.marginals import cell_places
 from nacre.fit import _check
+from nacre.ledger import Ledger, charged, reserve_in
 from nacre.measurement import Measurement
 from nacre.model import Model
 from nacre.nets.mosaic_measured import measured
 from nacre.plan import warn_about_rows
 from nacre.publish.predictor import CELLS, Predictor
+from nacre.rows.source import open_source
 from nacre.vault.bound import Bound, Segment
 from nacre.vault.guarantee import Guarantee
-from nacre.vault.ledger import Ledger
-from nacre.vault.reservation import charged, reserve_in
-from nacre.vault.source import open_source
 from nacre.vault.vault import Sums, Vault
 
 NAME = "public report"

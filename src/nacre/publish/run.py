@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from nacre.errors import NacreError
 from nacre.evaluate.rows import Rows
 from nacre.evaluate.tables import read
+from nacre.ledger import Ledger
 from nacre.measurement import Measurement
 from nacre.model import Model
 from nacre.publish.bands import bands
@@ -17,10 +19,9 @@ from nacre.publish.findings import find
 from nacre.publish.predictor import Predictor, train
 from nacre.publish.public import PublicReport, Table
 from nacre.publish.scores import PaidScore, binary_scores, class_scores
+from nacre.rows.source import open_source
 from nacre.schema import SchemaError
-from nacre.vault.ledger import Ledger
 from nacre.vault.planning import check_budget
-from nacre.vault.source import open_source
 
 ROWS = 50_000
 SCORES = ("columns", "prediction")
@@ -128,7 +129,7 @@ def _scores(bought: Bought | None, predictor: Predictor | None) -> tuple[PaidSco
 
 def _refuse_unsafe(model: Model) -> None:
     if not math.isfinite(model.guarantee.epsilon):
-        raise ValueError(
+        raise NacreError(
             "This model was made without privacy (ε = ∞): nothing about it is safe to publish. "
             "Fit one with an epsilon."
         )
@@ -149,21 +150,21 @@ def _paying(
         given = {"epsilon": epsilon, "delta": delta, "scores": scores, "ledger": ledger}
         given["dataset"] = dataset
         if names := [name for name, value in given.items() if value is not None]:
-            raise ValueError(
+            raise NacreError(
                 f"{', '.join(names)} given without `data`: there is nothing to buy scores of. "
                 "Give the private table too, or leave these out."
             )
         return False
     if epsilon is None or delta is None:
-        raise ValueError(
+        raise NacreError(
             "Scores of private rows cost budget: give `epsilon` and `delta` with `data`, or leave "
             "`data` out."
         )
     check_budget(epsilon, delta)
     if bad_rows not in ("check", "zero"):
-        raise ValueError(f"bad_rows must be 'check' or 'zero', got '{bad_rows}'.")
+        raise NacreError(f"bad_rows must be 'check' or 'zero', got '{bad_rows}'.")
     if isinstance(scores, str) or not set(scores or SCORES) <= set(SCORES) or scores == ():
-        raise ValueError(f"scores must be a list of {' or '.join(SCORES)}, got {scores!r}.")
+        raise NacreError(f"scores must be a list of {' or '.join(SCORES)}, got {scores!r}.")
     return True
 
 
@@ -180,7 +181,7 @@ def _wanted(model: Model, scores: Sequence[str] | None) -> set[str]:
 def _without_prediction(scores: Sequence[str] | None, wanted: set[str]) -> None:
     """No classifier could be trained: an error if it was asked for, columns otherwise."""
     if scores is not None:
-        raise ValueError(
+        raise NacreError(
             "There is nothing to predict: the schema needs a label with a list of values, and the "
             "synthetic table more than one of them. Leave 'prediction' out of `scores`."
         )
@@ -192,13 +193,13 @@ def _table(model: Model, synthetic: Any, rows: int, seed: int, data: Any) -> Tab
     schema = model.schema
     if synthetic is None:
         if rows < 1:
-            raise ValueError(f"rows must be a positive number, got {rows}.")
+            raise NacreError(f"rows must be a positive number, got {rows}.")
         parts = [
             Rows.narrow(schema, schema.encode(part)) for part in model.batches(rows, seed=seed)
         ]
         return Table(Rows.collect(schema, parts), seed)
     if synthetic is data or _same_file(synthetic, data):
-        raise ValueError(
+        raise NacreError(
             "`synthetic` and `data` are the same table. A private table must never be given as the "
             "synthetic one: its own statistics would be published."
         )

@@ -7,7 +7,7 @@
 
 A row breaks a constraint only if it surely does: a comparison with a missing value breaks nothing.
 They bind what is sampled, which is post-processing and costs no privacy. What is fitted is bound by
-none; some let a difference be fitted in place of a column (`nacre.schema.differences`).
+none; some let a difference be fitted in place of a column (`nacre.rows.differences`).
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias, final
 
+from nacre.errors import NacreError
 from nacre.schema.column import Column
 from nacre.schema.condition import Among, Condition, Order
 from nacre.schema.constraint import Rule
@@ -20,7 +21,7 @@ PASSES = 50  # over all rules; to stop early leaves more values than need be, wh
 Duty: TypeAlias = Literal["true", "not false", "not true"]
 
 
-class Contradiction(ValueError):
+class Contradiction(NacreError):
     """No row can satisfy these rules."""
 
 

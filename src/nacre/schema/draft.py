@@ -11,6 +11,7 @@ import datetime
 import math
 from collections.abc import Collection, Mapping
 
+from nacre.errors import NacreError
 from nacre.schema.category import Boolean, Categorical
 from nacre.schema.column import Column
 from nacre.schema.errors import SchemaError
@@ -130,9 +131,9 @@ def _require_rows(total: int, sketches: Collection[str], label: str | None) -> N
 def _column(sketch: Sketch, most_values: int, *, is_label: bool) -> Column:
     """The narrowest column type that every value fits; ValueError says why there is none."""
     if sketch.unsupported:
-        raise ValueError(f"its type {sketch.unsupported} cannot be drafted. Convert it, or {DROP}.")
+        raise NacreError(f"its type {sketch.unsupported} cannot be drafted. Convert it, or {DROP}.")
     if not sketch.seen:
-        raise ValueError(f"no row has a value. Describe it yourself, or {DROP}.")
+        raise NacreError(f"no row has a value. Describe it yourself, or {DROP}.")
     if sketch.truths:
         return Boolean(nullable=sketch.gaps)
     if sketch.numbers:
@@ -142,7 +143,7 @@ def _column(sketch: Sketch, most_values: int, *, is_label: bool) -> Column:
     if sketch.mostly_numbers:
         return _number(dataclasses.replace(sketch, blanks=True), is_label=is_label)
     if sketch.distinct is None or len(sketch.distinct) > most_values:
-        raise ValueError(
+        raise NacreError(
             f"more than {most_values:,} different texts. If it is a name, an identifier or free "
             f"text, {DROP}; otherwise list its public values in the schema yourself."
         )
@@ -151,7 +152,7 @@ def _column(sketch: Sketch, most_values: int, *, is_label: bool) -> Column:
 
 def _number(sketch: Sketch, *, is_label: bool) -> Column:
     if not sketch.low <= sketch.high:
-        raise ValueError(f"no row has a finite value. Describe it yourself, or {DROP}.")
+        raise NacreError(f"no row has a finite value. Describe it yourself, or {DROP}.")
     nullable = sketch.gaps or sketch.blanks
     if sketch.decimals != 0:
         return _real(sketch, nullable=nullable)
@@ -161,7 +162,7 @@ def _number(sketch: Sketch, *, is_label: bool) -> Column:
         return Categorical(values=classes, nullable=nullable)
     low, high = int(sketch.low), int(sketch.high)
     if max(abs(low), abs(high)) > LARGEST_INTEGER:
-        raise ValueError(
+        raise NacreError(
             "whole numbers beyond 2^53 - 1 cannot be kept exactly. If it is an identifier, "
             f"{DROP}; otherwise describe it as real or categorical."
         )
@@ -195,7 +196,7 @@ def _moment(sketch: Sketch) -> Column:
     try:
         low, high = (EPOCH + datetime.timedelta(microseconds=int(m)) for m in (first, last))
     except OverflowError:
-        raise ValueError(
+        raise NacreError(
             f"some dates are outside the years 1 to 9999. Correct them, or {DROP}."
         ) from None
     days = length == DAY

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from nacre.errors import NacreError
 
-class SchemaError(ValueError):
+
+class SchemaError(NacreError):
     """Every problem at once, each with its column and what to do.
 
     Args:

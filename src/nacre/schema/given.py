@@ -6,6 +6,7 @@ import csv
 from collections.abc import Mapping
 from typing import Any
 
+from nacre.errors import NacreError
 from nacre.schema.binding import among, between, presence
 from nacre.schema.column import Column
 from nacre.schema.condition import Among
@@ -29,7 +30,7 @@ def given(where: Mapping[str, Any], columns: Mapping[str, Column]) -> tuple[Rule
 
 def _rule(name: str, value: Any, columns: Mapping[str, Column]) -> Rule:
     if name not in columns:
-        raise ValueError(
+        raise NacreError(
             f"There is no column '{name}'.{suggest(name, columns)} The columns are "
             f"{listed(columns)}."
         )
@@ -37,7 +38,7 @@ def _rule(name: str, value: Any, columns: Mapping[str, Column]) -> Rule:
         return _fixed(f"{name} is missing", presence(name, columns, missing=True))
     if isinstance(value, tuple):
         if len(value) != 2 or value == (None, None):
-            raise ValueError(
+            raise NacreError(
                 f"'{name}': a tuple is a range (low, high), of which one may be None. Write a list "
                 "for several values."
             )
@@ -49,7 +50,7 @@ def _rule(name: str, value: Any, columns: Mapping[str, Column]) -> Rule:
         return _fixed(text, Among(name, among(name, [value], columns), gap=False))
     there = [each for each in value if each is not None]
     if not value:
-        raise ValueError(f"'{name}': an empty list leaves no row. Give at least one value.")
+        raise NacreError(f"'{name}': an empty list leaves no row. Give at least one value.")
     if len(there) < len(value):
         presence(name, columns, missing=True)  # refuses columns that have no gaps
     texts = sorted(map(value_text, there)) + ["missing"] * (len(there) < len(value))

@@ -9,6 +9,8 @@ from typing import Any, Literal, final
 
 import numpy as np
 
+from nacre.errors import NacreError
+
 Role = Literal["value", "missing"]
 
 
@@ -116,7 +118,7 @@ class Encoded:
         wanted = ((n, len(self.layout.numbers)), (n, len(self.layout.codes)), (n,))
         given = (self.ticks.shape, self.codes.shape, self.valid.shape)
         if given != wanted:
-            raise ValueError(
+            raise NacreError(
                 f"Encoded rows have shapes {given} for ticks, codes and valid; "
                 f"the layout needs {wanted}."
             )
@@ -143,7 +145,7 @@ class Encoded:
     def concat(cls, parts: Sequence[Encoded]) -> Encoded:
         """All rows of some parts (at least one) that have the same layout."""
         if any(part.layout != parts[0].layout for part in parts):
-            raise ValueError("Encoded parts can be joined only if they have the same layout.")
+            raise NacreError("Encoded parts can be joined only if they have the same layout.")
         return cls(
             ticks=np.concatenate([part.ticks for part in parts]),
             codes=np.concatenate([part.codes for part in parts]),

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from nacre.errors import NacreError
 from nacre.schema import cells
 from nacre.schema.category import Boolean, Categorical, Ordinal
 from nacre.schema.column import Column, shown
@@ -116,7 +117,7 @@ class Scale:
         known = cells.is_text(array.type) or cells.is_number(array.type)
         number = float(cells.numbers(array)[0][0]) if known else math.nan
         if math.isnan(number) or isinstance(value, bool):
-            raise ValueError(f"{shown(value)} is not a number")
+            raise NacreError(f"{shown(value)} is not a number")
         if isinstance(self.column, Real):
             return number, number
         near = min(max(number, self.low - 1), self.high + 1)
@@ -126,7 +127,7 @@ class Scale:
         known = cells.is_text(array.type) or cells.is_moment(array.type)
         moments, missing, unreadable = cells.moments(array if known else pa.array(["?"]))
         if missing[0] or unreadable[0]:
-            raise ValueError(f"{shown(value)} is not a date such as 2024-12-31")
+            raise NacreError(f"{shown(value)} is not a date such as 2024-12-31")
         first = int(moments[0])
         day = pa.types.is_date32(array.type) or (
             isinstance(value, str) and DATE_ALONE.fullmatch(value) is not None
@@ -144,5 +145,5 @@ class Scale:
         place = int(reading.values[0])
         unlisted = isinstance(self.column, Categorical) and place >= len(self.column.values)
         if unlisted or any(fault[0] for fault in faults):
-            raise ValueError(f"{shown(value)} is not among the schema's values: {listed(names)}")
+            raise NacreError(f"{shown(value)} is not among the schema's values: {listed(names)}")
         return place

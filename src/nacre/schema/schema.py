@@ -14,6 +14,7 @@ from typing import Any, final
 import numpy as np
 import pyarrow as pa
 
+from nacre.errors import NacreError
 from nacre.schema import document, table
 from nacre.schema.check import Check, examine
 from nacre.schema.column import Column, shown
@@ -188,10 +189,10 @@ class Schema:
         """
         layout = self.layout
         if encoded.layout != layout:
-            raise ValueError("These rows were encoded with another schema: the layouts differ.")
+            raise NacreError("These rows were encoded with another schema: the layouts differ.")
         for values, most in ((encoded.ticks, layout.limits), (encoded.codes, layout.sizes - 1)):
             if ((values < 0) | (values > most)).any():
-                raise ValueError(
+                raise NacreError(
                     "Ticks or codes lie outside the layout, so they stand for nothing."
                 )
         arrays = []

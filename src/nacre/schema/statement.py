@@ -19,6 +19,8 @@ import re
 from collections.abc import Container, Sequence
 from typing import Any, Literal, TypeAlias, final
 
+from nacre.errors import NacreError
+
 KEYWORDS = ("if", "and", "or", "not", "in", "is", "missing")
 OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 MIRRORED = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
@@ -35,7 +37,7 @@ BLANKS = re.compile(r"\s*")
 FORM = "Write it like `start <= end`, `age >= 18 if employed = yes` or `ward in [a, b]`."
 
 
-class NotUnderstood(ValueError):
+class NotUnderstood(NacreError):
     """A statement that is not of this language, with what to do."""
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from scipy.special import expit, log_ndtr, logit, ndtr, ndtri
 
+from nacre.errors import NacreError
 from nacre.vault.bound import Adjacency
 
 # The discrete Gaussian is not exactly a Gaussian: docs/privacy.md proves that with noise of at
@@ -48,29 +49,29 @@ class Release:
 
     def __post_init__(self) -> None:
         if self.mechanism not in (*ONE_SHOT, "subsampled-gaussian", "approximate"):
-            raise ValueError(f"Unknown mechanism {self.mechanism!r} in release {self.name!r}.")
+            raise NacreError(f"Unknown mechanism {self.mechanism!r} in release {self.name!r}.")
         if not all(isinstance(x, str) for x in (self.name, self.theorem)):
-            raise ValueError("A release needs a name and a theorem, as text.")
+            raise NacreError("A release needs a name and a theorem, as text.")
         numbers = (self.sensitivity, self.noise, self.rate, self.epsilon, self.delta)
         if not all(isinstance(x, (int, float)) and math.isfinite(x) and x >= 0 for x in numbers):
-            raise ValueError(f"Release {self.name!r} has a number in it that means nothing.")
+            raise NacreError(f"Release {self.name!r} has a number in it that means nothing.")
         if not all(type(x) is int and x >= 1 for x in (self.size, self.steps)):
-            raise ValueError(f"Release {self.name!r} needs whole numbers as size and steps.")
+            raise NacreError(f"Release {self.name!r} needs whole numbers as size and steps.")
         if self.mechanism == "approximate":
             if not self.epsilon > 0 or self.noise or self.sensitivity:
-                raise ValueError(f"Release {self.name!r} needs an epsilon, and nothing else.")
+                raise NacreError(f"Release {self.name!r} needs an epsilon, and nothing else.")
         elif self.epsilon or self.delta or not (self.noise > 0 and self.sensitivity > 0):
-            raise ValueError(f"Release {self.name!r} needs noise and a sensitivity, no epsilon.")
+            raise NacreError(f"Release {self.name!r} needs noise and a sensitivity, no epsilon.")
         elif not 1e-6 < self.noise / self.sensitivity < 1e15:
-            raise ValueError(f"Release {self.name!r} has hardly any noise, or nothing but noise.")
+            raise NacreError(f"Release {self.name!r} has hardly any noise, or nothing but noise.")
         object.__setattr__(self, "adjacency", Adjacency(self.adjacency))
         sampled, chosen = (self.mechanism == m for m in ("subsampled-gaussian", "exponential"))
         if (self.rate != 1 and not sampled) or (self.steps != 1 and not (sampled or chosen)):
-            raise ValueError(f"Release {self.name!r} cannot have steps or a rate.")
+            raise NacreError(f"Release {self.name!r} cannot have steps or a rate.")
         if self.one_shot and not 0 < self.mu < math.inf:
-            raise ValueError(f"Release {self.name!r} has too little noise to mean anything.")
+            raise NacreError(f"Release {self.name!r} has too little noise to mean anything.")
         if not 0 < self.rate <= 1 or not self.delta < 1:
-            raise ValueError(f"Release {self.name!r} has a rate or delta outside its range.")
+            raise NacreError(f"Release {self.name!r} has a rate or delta outside its range.")
 
     @property
     def multiplier(self) -> float:
@@ -157,7 +158,7 @@ def epsilon_of(
     half of delta.
     """
     if other := [r.name for r in releases if r.adjacency is not adjacency]:
-        raise ValueError(
+        raise NacreError(
             f"'{other[0]}' was released under another adjacency than {adjacency.value}; the two "
             "cannot be composed. Use the same adjacency throughout."
         )
@@ -229,7 +230,7 @@ def calibrate(cost: Callable[[float], float], epsilon: float, *, guess: float) -
     while cost(high) > epsilon:
         high *= 1.3
         if high > 1e6:
-            raise ValueError(
+            raise NacreError(
                 f"No amount of noise up to {high:g} sensitivities reaches epsilon={epsilon:g}: "
                 "what was released before has used the budget up. Raise epsilon or delta."
             )

@@ -6,6 +6,8 @@ import dataclasses
 import enum
 import math
 
+from nacre.errors import NacreError
+
 
 class Adjacency(enum.StrEnum):
     """Which pairs of tables must be hard to tell apart."""
@@ -29,11 +31,11 @@ class Segment:
 
     def __post_init__(self) -> None:
         if self.size < 1:
-            raise ValueError(f"A segment needs at least one value, got size={self.size}.")
+            raise NacreError(f"A segment needs at least one value, got size={self.size}.")
         for name in ("norm", "weight"):
             value = getattr(self, name)
             if not 1e-15 < value < 1e15:
-                raise ValueError(
+                raise NacreError(
                     f"A segment's {name} must lie between 1e-15 and 1e15, got {value}."
                 )
 
@@ -62,9 +64,9 @@ class Bound:
 
     def __post_init__(self) -> None:
         if not self.segments and not self.count:
-            raise ValueError("A bound needs at least one segment or a count.")
+            raise NacreError("A bound needs at least one segment or a count.")
         if not (math.isfinite(self.count) and self.count >= 0):
-            raise ValueError(f"count must be finite and not negative, got {self.count}.")
+            raise NacreError(f"count must be finite and not negative, got {self.count}.")
 
     @property
     def size(self) -> int:
@@ -98,7 +100,7 @@ class Bound:
         """
         limits = [math.floor(segment.norm**2 * (1 + 1e-12)) for segment in self.segments]
         if self.count or any(segment.weight != 1 for segment in self.segments):
-            raise ValueError("To choose among segments, they need weight 1 and the bound no count.")
+            raise NacreError("To choose among segments, they need weight 1 and the bound no count.")
         if not limits or not 1 <= min(limits) <= max(limits) <= 1 << 20:
-            raise ValueError("To choose among segments, their norms must lie between 1 and 1,024.")
+            raise NacreError("To choose among segments, their norms must lie between 1 and 1,024.")
         return max(limits) * (1 if Adjacency(adjacency) is Adjacency.ADD_REMOVE else 2)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from nacre.errors import NacreError
 from nacre.vault.accountant import Release, epsilon_of
 from nacre.vault.bound import Adjacency
 
@@ -31,11 +32,11 @@ class Guarantee:
 
     def __post_init__(self) -> None:
         if not self.epsilon > 0:
-            raise ValueError(f"epsilon must be positive, got {self.epsilon}.")
+            raise NacreError(f"epsilon must be positive, got {self.epsilon}.")
         if not 0 < self.delta < 1:
-            raise ValueError(f"delta must lie strictly between 0 and 1, got {self.delta}.")
+            raise NacreError(f"delta must lie strictly between 0 and 1, got {self.delta}.")
         if self.unit != "row":
-            raise ValueError(f"The unit of privacy is the row here, not {self.unit!r}.")
+            raise NacreError(f"The unit of privacy is the row here, not {self.unit!r}.")
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -57,12 +58,12 @@ class Guarantee:
     def verify(self) -> None:
         """Raise ValueError unless the releases really cost no more than what is claimed."""
         if not self.releases and math.isfinite(self.epsilon):
-            raise ValueError(
+            raise NacreError(
                 "The guarantee lists no releases: there is nothing to compute it from."
             )
         found = self.recompute()
         if not found <= self.epsilon * (1 + 1e-9):
-            raise ValueError(
+            raise NacreError(
                 f"The releases listed cost epsilon={found:.6g} at delta={self.delta:g}, "
                 f"more than the claimed {self.epsilon:.6g}. Do not rely on this guarantee."
             )
@@ -90,7 +91,7 @@ class Guarantee:
         """The inverse of `to_dict`."""
         epsilon, delta = data["epsilon"], data["delta"]
         if isinstance(epsilon, str) or isinstance(delta, str):
-            raise ValueError("epsilon and delta must be numbers, not text.")
+            raise NacreError("epsilon and delta must be numbers, not text.")
         return Guarantee(
             epsilon=math.inf if epsilon is None else float(epsilon),
             delta=float(delta),

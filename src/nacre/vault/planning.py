@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from numbers import Real
 
+from nacre.errors import NacreError
 from nacre.vault.accountant import Release, calibrate, choice_epsilon, epsilon_of, gaussian_mu
 from nacre.vault.bound import Adjacency, Bound
 from nacre.vault.noise import LARGEST, grid_bits
@@ -28,7 +29,7 @@ def plan_sum(
     _check_share(share)
     size = classes * (bound.size + (1 if bound.count else 0))
     if size > LARGEST_RELEASE:
-        raise ValueError(
+        raise NacreError(
             f"'{name}' would release {size:,} numbers; at most {LARGEST_RELEASE:,} are allowed. "
             "Merge values of the columns with the longest lists, choose a label with fewer values, "
             "or lower the method's settings."
@@ -52,9 +53,9 @@ def plan_choice(
     """The release that `Vault.choose` would make; reads nothing but public numbers."""
     _check_share(share)
     if count < 1:
-        raise ValueError(f"There must be at least one choice to make, got count={count}.")
+        raise NacreError(f"There must be at least one choice to make, got count={count}.")
     if any(classes * segment.size > LARGEST_BLOCK for segment in bound.segments):
-        raise ValueError(
+        raise NacreError(
             f"'{name}' would choose among blocks of more than {LARGEST_BLOCK:,} numbers. "
             "Lower the method's settings, or choose a label with fewer values."
         )
@@ -75,7 +76,7 @@ def plan_choice(
 
 def _check_share(share: float) -> None:
     if not 0 < share <= 1 + 1e-9:
-        raise ValueError(f"share must lie in (0, 1], got {share}.")
+        raise NacreError(f"share must lie in (0, 1], got {share}.")
 
 
 def remaining_mu(
@@ -105,13 +106,13 @@ def check_budget(epsilon: float, delta: float) -> None:
     """Refuse budgets that mean nothing, before anything is spent."""
     for name, given in (("epsilon", epsilon), ("delta", delta)):
         if isinstance(given, bool) or not isinstance(given, Real):
-            raise ValueError(f"{name} must be a number, got {given!r}.")
+            raise NacreError(f"{name} must be a number, got {given!r}.")
     if not 1e-5 < epsilon <= 700:  # beyond it the proof of the discrete noise's slack ends
-        raise ValueError(f"epsilon must be a positive number (1e-5 to 700), got {epsilon}.")
+        raise NacreError(f"epsilon must be a positive number (1e-5 to 700), got {epsilon}.")
     if not 1e-20 < delta < 1:
-        raise ValueError(f"delta must lie strictly between 0 and 1, got {delta}.")
+        raise NacreError(f"delta must lie strictly between 0 and 1, got {delta}.")
     if delta >= LARGEST_DELTA:
-        raise ValueError(
+        raise NacreError(
             f"delta must be below {LARGEST_DELTA:g}, got {delta:g}: with a chance of delta nothing "
             "at all is promised. Choose it far below one over the number of rows, such as 1e-6."
         )
@@ -123,7 +124,7 @@ def grid_places(release: Release, bound: Bound, units: Sequence[float]) -> int:
     finest = min([*sizes, bound.count] if bound.count else sizes)
     places = max(grid_bits(release.noise, release.size), math.ceil(-math.log2(finest)) + 8)
     if release.noise * 2.0**places * FACTOR_ONE * 2**6 >= LARGEST:
-        raise ValueError(
+        raise NacreError(
             "The segments' norms or weights are too far apart for one grid of 64-bit integers. "
             "Bring them closer together, or ask in two sums."
         )

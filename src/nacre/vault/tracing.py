@@ -13,6 +13,7 @@ from typing import Any
 
 import jax
 
+from nacre.errors import NacreError
 from nacre.exact import subjaxprs
 
 FORBIDDEN = (
@@ -29,7 +30,7 @@ VALUE_NEEDED = (
 )
 
 
-class RefusedFunction(ValueError):
+class RefusedFunction(NacreError):
     """A function of one row that the vault will not run."""
 
 

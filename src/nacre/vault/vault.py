@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from nacre.errors import BudgetExceeded, NacreError
+from nacre.rows.differences import Difference, Differences
+from nacre.rows.source import Source, open_source
 from nacre.schema import Encoded, Schema
-from nacre.schema.differences import Difference, Differences
 from nacre.vault.accountant import (
     Release,
     calibrate,
@@ -36,11 +38,10 @@ from nacre.vault.planning import (
     remaining_mu,
 )
 from nacre.vault.rows import Block, Row, blocks
-from nacre.vault.source import Source, open_source
 
 if TYPE_CHECKING:
-    from nacre.vault.choose import Choices
-    from nacre.vault.sums import ExactSum
+    from nacre.vault.doors.choose import Choices
+    from nacre.vault.doors.sum import ExactSum
 
 SUBSAMPLED = "Poisson-subsampled Gaussian, privacy-loss distribution (Koskela et al. 2020)"
 THRESHOLD = "Laplace noise with a threshold (Rogers 2023; OpenDP make_laplace_threshold)"
@@ -72,7 +73,7 @@ class Sums:
     def total(self) -> float:
         """The noisy number of rows."""
         if self.counts is None:
-            raise ValueError("The bound of this sum asked for no count.")
+            raise NacreError("The bound of this sum asked for no count.")
         return float(self.counts.sum())
 
 
@@ -137,7 +138,7 @@ class Vault:
                       noise of scale sensitivity / mu; the discretization's slack is charged.
         Public:       features, bound, share, weight, and so the noise.
         """
-        from nacre.vault.sums import BLOCK
+        from nacre.vault.doors.sum import BLOCK
 
         label, classes = self._label(bound.by)
         factors = self._weights(bound, weight, classes)
@@ -204,13 +205,13 @@ class Vault:
                       an equal part of it (`choice_mu`); all are charged before the first is made.
         Public:       features, bound, count, share, and so the noise.
         """
-        from nacre.vault.choose import Choices
-        from nacre.vault.sums import BLOCK
+        from nacre.vault.doors.choose import Choices
+        from nacre.vault.doors.sum import BLOCK
 
         label, classes = self._label(bound.by)
         exact = self._exact_sum(features, bound, label)
         if not exact.integer:
-            raise ValueError("Choices need features that are integers, such as one-hot counts.")
+            raise NacreError("Choices need features that are integers, such as one-hot counts.")
         release = plan_choice(bound, classes, count, share, self.mu, self.adjacency, name)
         self._affordable(release)
         sums, _ = exact(self._blocks(BLOCK, name), classes)
@@ -248,13 +249,13 @@ class Vault:
         import jax
         import jax.numpy as jnp
 
-        from nacre.vault.steps import Loop
-        from nacre.vault.sums import row_shape
+        from nacre.vault.doors.steps import Loop
+        from nacre.vault.doors.sum import row_shape
 
         if steps < 1 or batch < 1:
-            raise ValueError(f"steps and batch must be at least 1, got {steps} and {batch}.")
+            raise NacreError(f"steps and batch must be at least 1, got {steps} and {batch}.")
         if not math.isclose(math.fsum(stage.share for stage in stages), 1.0):
-            raise ValueError("The shares of a step's stages must add up to 1.")
+            raise NacreError("The shares of a step's stages must add up to 1.")
         threshold = min(2**32 - 1, math.ceil(batch / max(rows, batch) * 2**32))
         release = self._calibrated(threshold / 2**32, steps, share, name)
         self._affordable(release)
@@ -288,7 +289,7 @@ class Vault:
                       threshold being the smallest that its own privacy map accepts.
         Public:       the column's name, epsilon, delta.
         """
-        from nacre.vault.keys import stable_keys
+        from nacre.vault.doors.keys import stable_keys
 
         release = Release(
             name=f"values of {column}",
@@ -309,7 +310,7 @@ class Vault:
     def guarantee(self) -> Guarantee:
         """What has been promised so far, from all releases, at the vault's delta."""
         if not self.releases:
-            raise ValueError("Nothing has been released yet, so there is nothing to guarantee.")
+            raise NacreError("Nothing has been released yet, so there is nothing to guarantee.")
         epsilon = epsilon_of(self.releases, self.delta, self.adjacency)
         return Guarantee(
             epsilon=epsilon, delta=self.delta, adjacency=self.adjacency, releases=self.releases
@@ -321,8 +322,6 @@ class Vault:
         one_shot = [r for r in new if r.one_shot]
         within = total_mu(one_shot) <= self.mu * (1 + 1e-9)
         if not (within and cost <= self.epsilon * (1 + 1e-9)):
-            from nacre.vault.ledger import BudgetExceeded
-
             raise BudgetExceeded(
                 f"'{release.name}' would bring epsilon to {cost:.4g} at delta={self.delta:g}, "
                 f"above the {self.epsilon:g} that was asked for. The shares of all releases "
@@ -390,7 +389,7 @@ class Vault:
                 parts.append(block)
                 size += block.rows.numbers.nbytes + block.rows.codes.nbytes
                 if size > MEMORY_LIMIT:
-                    raise MemoryError(
+                    raise NacreError(
                         f"Step-wise training needs all encoded rows in memory: more than "
                         f"{MEMORY_LIMIT >> 30} GiB here. Use a one-release method (MERF, PEARL)."
                     )
@@ -403,7 +402,7 @@ class Vault:
     def _exact_sum(
         self, features: Callable[[Row], Any], bound: Bound, label: int | None
     ) -> ExactSum:
-        from nacre.vault.sums import ExactSum, row_shape
+        from nacre.vault.doors.sum import ExactSum, row_shape
 
         shape = row_shape(len(self.layout.numbers), len(self.layout.codes))
         return ExactSum(features, bound, shape, label=label)
@@ -414,7 +413,7 @@ class Vault:
         for place, code in enumerate(self.layout.codes):
             if code.name == by and code.role == "value":
                 return place, code.size
-        raise ValueError(f"'{by}' is not a column with a list of values, so it cannot be a label.")
+        raise NacreError(f"'{by}' is not a column with a list of values, so it cannot be a label.")
 
     def _weights(
         self, bound: Bound, weight: Sequence[float] | None, classes: int
@@ -423,7 +422,7 @@ class Vault:
         if weight is None:
             return np.full(classes, FACTOR_ONE, np.int64)
         if bound.by is None or len(weight) != classes or not all(0 < w <= 1 for w in weight):
-            raise ValueError(
+            raise NacreError(
                 f"`weight` must give each of the {classes} labels a number in (0, 1], "
                 "and the bound must name the label in `by`."
             )

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from nacre.errors import NacreError
+
 FEWEST = 10
 
 
@@ -54,17 +56,17 @@ def read_images(given: Any, name: str) -> Images:
     pixels, labels = given if isinstance(given, tuple | list) and len(given) == 2 else (given, None)
     pixels = np.asarray(pixels)
     if pixels.dtype != np.uint8 or pixels.ndim not in (3, 4):
-        raise ValueError(
+        raise NacreError(
             f"{name} are an array of {pixels.dtype} with {pixels.ndim} axes. Give uint8 of shape "
             f"[n, height, width] or [n, height, width, channels]; scale [0, 1] by 255 first."
         )
     if len(pixels) < FEWEST:
-        raise ValueError(f"{name}: there are {len(pixels)}. At least {FEWEST} are needed.")
+        raise NacreError(f"{name}: there are {len(pixels)}. At least {FEWEST} are needed.")
     if labels is not None:
         labels = np.asarray(labels)
         whole = np.issubdtype(labels.dtype, np.integer)
         if labels.shape != (len(pixels),) or not whole or labels.min() < 0:
-            raise ValueError(
+            raise NacreError(
                 f"{name} need one label each: {len(pixels)} whole numbers from 0. Given: "
                 f"{labels.dtype} of shape {labels.shape}."
             )

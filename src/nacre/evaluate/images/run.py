@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from nacre.errors import NacreError
 from nacre.evaluate.classifiers import PUBLISHED, available
 from nacre.evaluate.evaluation import CONFIDENTIAL
 from nacre.evaluate.images.arrays import Images, read_images
@@ -103,7 +104,7 @@ def evaluate_images(
     names = available(PUBLISHED if classifiers == "all" else tuple(classifiers))
     private = read_images(real, "The real images")
     if private.labels is None:
-        raise ValueError("The real images need labels: LeNet's features are learnt from them.")
+        raise NacreError("The real images need labels: LeNet's features are learnt from them.")
     given = synthetic if isinstance(synthetic, Mapping) else {"synthetic": synthetic}
     tables = {name: read_images(found, f"The images '{name}'") for name, found in given.items()}
     held = None if test is None else read_images(test, "The test images")
@@ -143,11 +144,11 @@ def _check(sets: Mapping[str, Images]) -> None:
     shapes = {name: images.pixels.shape[1:] for name, images in sets.items()}
     if len(set(shapes.values())) > 1:
         listed = ", ".join(f"{name} {'×'.join(map(str, s))}" for name, s in shapes.items())
-        raise ValueError(f"The images differ in size: {listed}. Bring them to one size first.")
+        raise NacreError(f"The images differ in size: {listed}. Bring them to one size first.")
     known = sets["real"].classes
     strange = [name for name, images in sets.items() if images.classes > known]
     if strange:
-        raise ValueError(
+        raise NacreError(
             f"The real images have labels 0 to {known - 1}. There are others in: "
             f"{', '.join(strange)}."
         )

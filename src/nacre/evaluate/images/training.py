@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from nacre.errors import NacreError
 from nacre.evaluate.images.arrays import Images
 from nacre.evaluate.images.networks import LeNet
 
@@ -34,7 +35,7 @@ def train(network: Trained, images: Images, *, steps: int, seed: int) -> Trained
     set of images of one size, and XLA's convolutions are slow inside a compiled loop.
     """
     if images.labels is None:
-        raise ValueError("These images have no labels to learn from.")
+        raise NacreError("These images have no labels to learn from.")
     rng, key = np.random.default_rng(seed), jax.random.key(seed)
     state = _start(network)
     for step in range(steps):

@@ -1,5 +1,6 @@
 """The metrics, each in a file of its own; this is the list of them."""
 
+from nacre.errors import NacreError
 from nacre.evaluate.metric import Metric
 from nacre.evaluate.metrics import (
     accuracy,
@@ -85,7 +86,7 @@ def choose(metrics: str | list[str] | tuple[str, ...]) -> tuple[Metric, ...]:
     asked = [metrics] if isinstance(metrics, str) else list(metrics)
     unknown = [name for name in asked if name not in METRICS]
     if unknown or not asked:
-        raise ValueError(
+        raise NacreError(
             f"No such metric: {', '.join(map(repr, unknown)) or 'the list is empty'}.\n"
             f'Give "quick", "all", or some of: {", ".join(METRICS)}.'
         )

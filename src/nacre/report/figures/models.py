@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from nacre.errors import NacreError
 from nacre.evaluate.classifiers import Prediction
 from nacre.evaluate.comparison import DISTANCE_ROWS, Comparison
 from nacre.evaluate.extras import require
@@ -52,7 +53,7 @@ def _curve(kind: str, prediction: Prediction, positive: int) -> tuple[np.ndarray
     metrics = require("sklearn.metrics")
     scores = prediction.scores
     if scores is None:
-        raise ValueError("A regression has no ROC curve.")
+        raise NacreError("A regression has no ROC curve.")
     truth = prediction.truth == positive
     if kind == "roc":
         x, y, _ = metrics.roc_curve(truth, scores[:, positive])

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from nacre.errors import NacreError
 from nacre.publish.bands import Band
 from nacre.publish.public import PublicReport
 from nacre.report.figures.canvas import INK, LINE, MUTED, REAL, new_figure, series
@@ -113,7 +114,7 @@ def draw_roc(report: PublicReport) -> Any:
     axes.plot([0, 1], [0, 1], color=LINE, linewidth=1, linestyle=(0, (3, 3)))
     predictor = report.predictor
     if predictor is None or report.outcomes is None:
-        raise ValueError("There is no classifier in this report.")
+        raise NacreError("There is no classifier in this report.")
     order = [1 - predictor.positive, predictor.positive]
     for counts, color, width in (
         (report.outcomes, REAL, 2.6),

@@ -6,8 +6,8 @@ import pytest
 
 from nacre.schema import Categorical, Integer, Schema
 from nacre.vault import Bound, Segment
+from nacre.vault.doors.sum import BLOCK, ExactSum, row_shape
 from nacre.vault.rows import blocks
-from nacre.vault.sums import BLOCK, ExactSum, row_shape
 from nacre.vault.tracing import RefusedFunction
 
 SCHEMA = Schema(

@@ -6,9 +6,10 @@ import pyarrow as pa
 import pytest
 from scipy.stats import chisquare
 
+from nacre.errors import BudgetExceeded
 from nacre.schema import Categorical, Integer, Schema
-from nacre.vault import Adjacency, Bound, BudgetExceeded, Segment, Vault
-from nacre.vault.choose import TARGET_BITS, WEIGHT_BITS, Choices
+from nacre.vault import Adjacency, Bound, Segment, Vault
+from nacre.vault.doors.choose import TARGET_BITS, WEIGHT_BITS, Choices
 from nacre.vault.planning import plan_choice
 
 SCHEMA = Schema({name: Categorical(values=("0", "1")) for name in "abc"})

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from nacre.errors import NacreError
 from nacre.schema import Schema, SchemaError
 
 BATCH = 1 << 16
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".pq")
 
 
-class SourceError(ValueError):
+class SourceError(NacreError):
     """A table that cannot be read; the message never contains a value from it."""
 
 

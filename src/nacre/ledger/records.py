@@ -8,9 +8,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from nacre.errors import LedgerError
+from nacre.ledger.budget import Budget, Charge, Composition
+from nacre.ledger.store import budgets, entries, meta, releases
 from nacre.vault.bound import Adjacency
-from nacre.vault.budget import Budget, Charge, Composition, LedgerError
-from nacre.vault.store import budgets, entries, meta, releases
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

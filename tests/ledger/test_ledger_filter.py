@@ -7,9 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from nacre.vault.accountant import gaussian_delta
-from nacre.vault.bound import Adjacency
-from nacre.vault.budget import (
+from nacre.ledger.budget import (
     Balance,
     Budget,
     BudgetExceeded,
@@ -19,6 +17,8 @@ from nacre.vault.budget import (
     admit,
     balance,
 )
+from nacre.vault.accountant import gaussian_delta
+from nacre.vault.bound import Adjacency
 
 MU = 0.268051123211  # Gaussian DP at epsilon 1, delta 1e-5
 HERE = Adjacency.ADD_REMOVE

@@ -16,6 +16,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from nacre.errors import NacreError
 from nacre.schema.column import Column
 from nacre.schema.condition import Order
 from nacre.schema.layout import Encoded, Layout
@@ -201,7 +202,7 @@ class Differences:
     def __post_init__(self) -> None:
         object.__setattr__(self, "stated", tuple(self.stated))
         if len({each.column for each in self.stated}) < len(self.stated):
-            raise ValueError("A column is modeled by two differences.")
+            raise NacreError("A column is modeled by two differences.")
         self._lines  # noqa: B018 (refuses what does not fit, early)
 
     @cached_property
@@ -213,11 +214,11 @@ class Differences:
             names = {each.column for each in waiting}
             ready = [each for each in waiting if each.anchor not in names]
             if not ready:
-                raise ValueError("Differences hang on each other in a circle.")
+                raise NacreError("Differences hang on each other in a circle.")
             for each in ready:
                 line = _Line.of(each, self.schema.columns)
                 if line is None or each.sign not in ("<", "<=", ">", ">="):
-                    raise ValueError(f"`{each}`: this difference cannot be computed.")
+                    raise NacreError(f"`{each}`: this difference cannot be computed.")
                 found[each] = line
             waiting = [each for each in waiting if each not in ready]
         return found

@@ -3,9 +3,10 @@
 import pyarrow as pa
 import pytest
 
+from nacre.errors import BudgetExceeded
 from nacre.schema import Categorical, Schema
-from nacre.vault import Adjacency, BudgetExceeded, Vault
-from nacre.vault.keys import _calibrated
+from nacre.vault import Adjacency, Vault
+from nacre.vault.doors.keys import _calibrated
 
 SCHEMA = Schema(columns={"kind": Categorical(values=("anything",), other=True)})
 KINDS = ["often"] * 3000 + [" spaced "] * 3000 + [None] * 3000 + [f"rare {i}" for i in range(200)]

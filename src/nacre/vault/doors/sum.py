@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from nacre.errors import NacreError
 from nacre.exact import is_exact
 from nacre.vault.bound import Bound
 from nacre.vault.rows import Block, Row
@@ -63,7 +64,7 @@ class ExactSum:
             for s, unit in zip(bound.segments, self.units, strict=True)
         ]
         if max(self.limits, default=0) >= 2**50:
-            raise ValueError("The bound is too large for integer sums: scale the features down.")
+            raise NacreError("The bound is too large for integer sums: scale the features down.")
 
     def _check_outputs(self, outputs: list[Any]) -> None:
         if len(outputs) != 1 + self.sparse or any(getattr(o, "ndim", 0) != 1 for o in outputs):

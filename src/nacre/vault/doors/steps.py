@@ -11,6 +11,7 @@ import jax
 import jax.flatten_util
 import jax.numpy as jnp
 
+from nacre.errors import NacreError
 from nacre.vault.rows import Row
 from nacre.vault.tracing import RefusedFunction, Traced, trace
 
@@ -31,7 +32,7 @@ class Stage:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.clip) and self.clip > 0 and 0 < self.share <= 1):
-            raise ValueError("A stage needs a positive clip and a share in (0, 1].")
+            raise NacreError("A stage needs a positive clip and a share in (0, 1].")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -74,7 +75,7 @@ class Loop:
         after = jax.eval_shape(self.update, state, earlier, key)
         shapes = [jax.tree.map(lambda v: (v.shape, v.dtype), tree) for tree in (before, after)]
         if shapes[0] != shapes[1]:
-            raise ValueError(
+            raise NacreError(
                 "update(state, sums, key) must return a state of the same structure, shapes and "
                 "types as the one it got."
             )

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from nacre.vault import Row
-from nacre.vault.steps import Loop, Stage
-from nacre.vault.sums import row_shape
+from nacre.vault.doors.steps import Loop, Stage
+from nacre.vault.doors.sum import row_shape
 
 QUIET = 1e-12  # a multiplier with which the noise is far below the grid of 2^-20
 ALL = 2**32 - 1

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import final
 
+from nacre.errors import NacreError
+from nacre.ledger.ledger import Ledger
 from nacre.vault.accountant import Release
 from nacre.vault.bound import Adjacency
-from nacre.vault.ledger import Ledger
 
 
 @final
@@ -50,7 +51,7 @@ class Reservation:
                 method=self.method,
             )
         elif self.mu is not None and not release.one_shot:
-            raise ValueError(
+            raise NacreError(
                 f"'{release.name}' is neither a Gaussian sum nor a choice, as had been announced "
                 "to the ledger."
             )
@@ -71,13 +72,13 @@ def reserve_in(
     """A reservation to come, if there is a ledger; a budget that is not open is refused here."""
     if ledger is None:
         if dataset is not None:
-            raise ValueError(
+            raise NacreError(
                 f"The data set '{dataset}' is the name of a budget in a ledger: give the ledger "
                 "too (ledger='budget.db', --ledger budget.db)."
             )
         return None
     if dataset is None:
-        raise ValueError(
+        raise NacreError(
             "A ledger keeps one budget for each data set: give the name under which it was opened "
             "(dataset='NAME', --dataset NAME)."
         )

@@ -22,6 +22,7 @@ import enum
 import math
 from collections.abc import Sequence
 
+from nacre.errors import BudgetExceeded, LedgerError
 from nacre.vault.accountant import (
     SLACK_DELTA,
     SLACK_EPSILON,
@@ -33,14 +34,6 @@ from nacre.vault.bound import Adjacency
 
 # Ten fits at 0.1 must fit into a budget of 1 although 0.1 is no binary fraction.
 HAIR = 1e-9
-
-
-class LedgerError(ValueError):
-    """The ledger cannot do what was asked; the message says why and what to do."""
-
-
-class BudgetExceeded(LedgerError):
-    """A reservation would take a data set over its budget; nothing was charged."""
 
 
 class Composition(enum.StrEnum):

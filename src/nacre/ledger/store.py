@@ -16,7 +16,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from nacre.vault.budget import LedgerError
+from nacre.errors import LedgerError
 
 metadata = sa.MetaData()
 # Names carry a prefix because a team may keep the ledger in a database that it has already.

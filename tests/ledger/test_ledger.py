@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 import sqlalchemy as sa
 
-from nacre.vault.ledger import BudgetExceeded, Entry, Ledger, LedgerError
+from nacre.ledger import BudgetExceeded, Entry, Ledger, LedgerError
 
 FIT = {"adjacency": "add-remove", "method": "PEARL"}
 

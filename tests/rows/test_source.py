@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from nacre.rows import SourceError, open_source
 from nacre.schema import SchemaError
-from nacre.vault import SourceError, open_source
 
 ROWS = {"a": [1, 2, 3], "b": ["x", "", "z"]}
 

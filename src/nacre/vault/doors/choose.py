@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nacre.errors import NacreError
 from nacre.vault.accountant import Release
 from nacre.vault.bound import Bound
 
@@ -65,11 +66,11 @@ class Choices:
         """
         chosen = list(range(self._blocks) if among is None else among)
         if not chosen or any(place not in range(self._blocks) for place in chosen):
-            raise ValueError(f"`among` must name some of the {self._blocks} blocks.")
+            raise NacreError(f"`among` must name some of the {self._blocks} blocks.")
         scores = self._scores(targets, weights, penalties)
         with self._lock:
             if not self._left:
-                raise ValueError("All the choices that were paid for have been made.")
+                raise NacreError("All the choices that were paid for have been made.")
             self._left -= 1
         return int(chosen[self._draw([scores[place] for place in chosen])])
 
@@ -92,7 +93,7 @@ def _on_grid(values: Any, shape: tuple[int, ...], name: str) -> Integers:
     """Public numbers as whole multiples of 2^-TARGET_BITS; zeros if there are none."""
     found = np.zeros(shape) if values is None else np.asarray(values, np.float64)
     if found.shape != shape or not np.isfinite(found).all():
-        raise ValueError(f"`{name}` must be finite numbers of shape {shape}.")
+        raise NacreError(f"`{name}` must be finite numbers of shape {shape}.")
     limit = float(CELL_LIMIT << TARGET_BITS)
     return np.clip(np.rint(found * 2.0**TARGET_BITS), -limit, limit).astype(np.int64)
 
@@ -101,7 +102,7 @@ def _factors(weights: Sequence[float] | None, blocks: int) -> Integers:
     """Weights as whole multiples of 2^-WEIGHT_BITS of the largest, which becomes one."""
     found = np.ones(blocks) if weights is None else np.asarray(weights, np.float64)
     if found.shape != (blocks,) or not (np.isfinite(found).all() and (found > 0).all()):
-        raise ValueError(f"`weights` must be {blocks} positive numbers.")
+        raise NacreError(f"`weights` must be {blocks} positive numbers.")
     scaled = np.floor(found / found.max() * 2**WEIGHT_BITS)
     return np.clip(scaled, 1, 2**WEIGHT_BITS).astype(np.int64)
 
@@ -126,5 +127,5 @@ def _noisy_max(release: Release) -> Any:
     change = math.floor(release.sensitivity / 2 + 1e-6) * steps
     proved = math.sqrt(8 * measurement.map(change))
     if not proved <= release.sensitivity / release.noise * (1 + 1e-6):
-        raise ValueError("OpenDP does not confirm the cost of the choices; nothing was spent.")
+        raise NacreError("OpenDP does not confirm the cost of the choices; nothing was spent.")
     return measurement

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nacre.vault.ledger import BudgetExceeded, Ledger
+from nacre.ledger import BudgetExceeded, Ledger
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 WORKERS, TRIES, SHARE = 3, 10, 0.1
@@ -74,7 +74,7 @@ def test_a_killed_fit_stays_charged(place):
     ledger.open(dataset, epsilon=1, delta=1e-6)
     program = f"""
         import os, signal
-        from nacre.vault.ledger import Ledger
+        from nacre.ledger import Ledger
         ledger = Ledger({target!r})
         fit = dict(epsilon=0.7, delta=1e-7, adjacency="add-remove", method="PEARL")
         entry = ledger.reserve({dataset!r}, **fit)
@@ -101,7 +101,7 @@ def test_killed_inside_the_transaction_leaves_nothing(place):
     program = f"""
         import os, signal
         import sqlalchemy as sa
-        from nacre.vault.ledger import Ledger
+        from nacre.ledger import Ledger
 
         def die(connection):  # reading commits too, and may
             if connection.get_execution_options().get("nacre_write"):

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nacre.errors import NacreError
 from nacre.vault.accountant import Release
 from nacre.vault.bound import Adjacency
 
@@ -76,5 +77,5 @@ def _calibrated(epsilon: float, delta: float, adjacency: Adjacency) -> Any:
     measurement = make(scale, int(threshold))
     spent = measurement.map(distance)
     if not (spent[0] <= epsilon and spent[1] <= delta):
-        raise ValueError(f"epsilon={epsilon:g}, delta={delta:g} is too small to find values with.")
+        raise NacreError(f"epsilon={epsilon:g}, delta={delta:g} is too small to find values with.")
     return measurement

@@ -17,19 +17,17 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from nacre.vault import store
-from nacre.vault.bound import Adjacency
-from nacre.vault.budget import (
+from nacre.errors import LedgerError
+from nacre.ledger import store
+from nacre.ledger.budget import (
     Balance,
     Budget,
-    BudgetExceeded,
     Charge,
     Composition,
-    LedgerError,
     admit,
     balance,
 )
-from nacre.vault.records import (
+from nacre.ledger.records import (
     Entry,
     find_budget,
     read_charges,
@@ -37,8 +35,7 @@ from nacre.vault.records import (
     read_meta,
     read_status,
 )
-
-__all__ = ["Balance", "BudgetExceeded", "Composition", "Entry", "Ledger", "LedgerError"]
+from nacre.vault.bound import Adjacency
 
 FORMAT = "1"
 

@@ -1,0 +1,1 @@
+"""One file per kind of question that may be asked of the rows."""
