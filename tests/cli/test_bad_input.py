@@ -254,7 +254,7 @@ def test_a_draft_from_the_rows_must_be_reviewed(folder, refused):
 )
 def test_only_our_own_messages_are_shown(folder, monkeypatch, code, exit_code, shown):
     # Libraries quote the cell that they choke on.
-    space = {"__name__": "nacre.somewhere", "np": np, "pa": pa, **vars(nacre.errors)}
+    space = {**vars(nacre.errors), "__name__": "nacre.somewhere", "np": np, "pa": pa}
     exec(f"def broken(*_, **__):\n    {code}", space)
     monkeypatch.setattr("nacre.schema.Schema.check", space["broken"])
     done = folder.run("schema", "check", folder / "people.yaml", folder / "people.csv")

@@ -97,9 +97,9 @@ def test_the_folder_may_come_from_the_environment(tmp_path, monkeypatch):
 def test_what_is_not_there_is_said(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="no data set 'iris'. There are: adult, census"):
         datasets.load("iris")
-    with pytest.raises(FileNotFoundError, match=r"isolet\.parquet"):
+    with pytest.raises(nacre.NacreError, match=r"isolet\.parquet"):
         datasets.load("isolet", tmp_path)
     monkeypatch.delenv("NACRE_DATA", raising=False)
-    with pytest.raises(FileNotFoundError, match="not bundled.*NACRE_DATA"):
+    with pytest.raises(nacre.NacreError, match="not bundled.*NACRE_DATA"):
         datasets.load("isolet")
     assert datasets.load("adult")[0].num_rows == 48_842
