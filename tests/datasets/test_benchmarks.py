@@ -5,6 +5,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
+import nacre
 from nacre import datasets
 from nacre.datasets import benchmarks
 from nacre.datasets.bundled import FOLDER, read_schema
