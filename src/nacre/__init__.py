@@ -10,6 +10,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from nacre.registry import METHODS
 from nacre.version import __version__
 
 if TYPE_CHECKING:
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
     from nacre.evaluate.images import evaluate_images as evaluate_images
     from nacre.fit import fit as fit
     from nacre.ledger import Ledger as Ledger
-    from nacre.methods import MERF as MERF
-    from nacre.methods import PEARL as PEARL
-    from nacre.methods import Marginals as Marginals
-    from nacre.methods import Mosaic as Mosaic
+    from nacre.methods.aim import AIM as AIM
+    from nacre.methods.merf import MERF as MERF
+    from nacre.methods.mosaic import Mosaic as Mosaic
+    from nacre.methods.mst import MST as MST
+    from nacre.methods.pearl import PEARL as PEARL
     from nacre.model import Model as Model
     from nacre.model import load as load
-    from nacre.plan import Plan as Plan
     from nacre.plan import plan as plan
     from nacre.publish import PublicReport as PublicReport
     from nacre.publish import publish as publish
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from nacre.schema import SchemaError as SchemaError
     from nacre.vault import Adjacency as Adjacency
     from nacre.vault import Guarantee as Guarantee
+    from nacre.vault import Plan as Plan
 
 # Where each public name lives.  A room itself (`nacre.datasets`) is named by an empty attribute.
 _PLACES = {
@@ -60,14 +62,10 @@ _PLACES = {
     "Integer": "nacre.schema:Integer",
     "Ledger": "nacre.ledger:Ledger",
     "LedgerError": "nacre.errors:LedgerError",
-    "MERF": "nacre.methods:MERF",
-    "Marginals": "nacre.methods:Marginals",
     "Model": "nacre.model:Model",
     "NacreError": "nacre.errors:NacreError",
     "Ordinal": "nacre.schema:Ordinal",
-    "Mosaic": "nacre.methods:Mosaic",
-    "PEARL": "nacre.methods:PEARL",
-    "Plan": "nacre.plan:Plan",
+    "Plan": "nacre.vault:Plan",
     "PublicReport": "nacre.publish:PublicReport",
     "Real": "nacre.schema:Real",
     "Schema": "nacre.schema:Schema",
@@ -85,6 +83,9 @@ _PLACES = {
 }
 # Verbs that share their name with the module they live in.
 _VERBS = ("fit", "plan")
+
+# The methods, by the names of their classes: "nacre.methods.mosaic:Mosaic" is nacre.Mosaic.
+_PLACES |= {place.partition(":")[2]: place for place in METHODS.values()}
 
 __all__ = ["__version__", *_PLACES]
 

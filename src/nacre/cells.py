@@ -43,10 +43,6 @@ class Cells:
         kernel = np.where(np.abs(np.sin(half)) < 1e-12, 1.0, kernel)
         return np.asarray(np.exp(1j * t * center) * kernel)
 
-    def cell_of(self, tick: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The cell that each tick lies in."""
-        return np.searchsorted(self.high, tick, side="left")
-
     def draw(self, cell: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
         """A tick for each given cell, uniform within it."""
         return rng.integers(self.low[cell], self.high[cell], endpoint=True)
@@ -66,60 +62,50 @@ def layout_cells(layout: Layout) -> list[Cells]:
     return [number_cells(number.ticks) for number in layout.numbers]
 
 
-EXACT_TICKS = 1 << 14  # a row shows its numbers on a grid of 2^16: up to here it tells every tick
+EXACT_TICKS = 1 << 14  # a number with more ticks is cut on a grid of 2^16
 WIDE = 256  # cells of a number that has too many ticks for one cell each
 FEW = 64  # so many of them, at least, are equally wide
 NEAR = 1 << 12  # what is nearer to zero than this part of the range is as good as zero
 
 
-def position_grid(ticks: int) -> int:
-    """The largest position of a number as a row shows it: its ticks, or the row's own grid."""
-    return ticks if ticks <= EXACT_TICKS else 1 << 16
-
-
 def fine_cells(number: Number, most: int) -> Cells:
-    """At most `most` cells, and only such as a row's grid of 2^16 can tell apart.
+    """At most `most` cells of a number; each end is a cell by itself, as rows pile up there.
 
-    Position p of `position_grid` lies in cell p if each tick has one; otherwise in 0 at the low
-    end, in the last at the high end, and between them in 1 + (how many of `cuts` are <= p).
+    Only such as a function of one row can tell apart: where it sees the leading bits of a tick,
+    every cell begins where these change.
     """
-    ticks = number.ticks
+    ticks, unit = number.ticks, 1 << number.shift
     if ticks < most:
         every = np.arange(ticks + 1, dtype=np.int64)
         return Cells(every, every)
-    low = np.array([0, 1, *_first_ticks(number, cuts(number, most)), ticks], np.int64)
+    last = ticks // unit * unit
+    inner = sorted({-(-tick // unit) * unit for tick in _cuts(number, most)})
+    low = np.array([0, unit, *(tick for tick in inner if unit < tick < last), last], np.int64)
     return Cells(low, np.r_[low[1:] - 1, ticks])
 
 
-def cuts(number: Number, most: int) -> NDArray[np.int64]:
-    """The positions at which the intervals between the two ends begin, the first left out.
+def _cuts(number: Number, most: int) -> list[int]:
+    """The ticks at which the intervals between the two ends begin, the first left out.
 
     Half of the intervals are equally wide.  The others grow with the distance from zero, so that
     amounts that lie far below a generous bound are told apart, too; of a few intervals, or
-    without a zero, all are equal.
+    without a zero, all are equal.  Python integers, as ticks may be close to 2^63.
     """
-    grid, intervals = position_grid(number.ticks), min(WIDE, most) - 2
+    ticks = number.ticks
+    grid, intervals = ticks if ticks <= EXACT_TICKS else 1 << 16, min(WIDE, most) - 2
     position = np.arange(1, grid, dtype=np.float64)
     share = (position - 1) / (grid - 1)
     if number.zero is not None and intervals > FEW:
-        zero = round(number.zero / number.ticks * grid)
+        zero = round(number.zero / ticks * grid)
         scale = grid / NEAR
         signed = np.sign(position - zero) * np.log1p(np.abs(position - zero) / scale)
         signed = (signed - signed[0]) / (signed[-1] - signed[0]) * (grid - 2) / (grid - 1)
         share = share + (signed - share) * (1 - max(0.5, FEW / intervals))
     cell = np.floor(share * intervals + 1e-9)
-    found = np.flatnonzero(np.diff(cell)).astype(np.int64) + 2
-    # No cell without a tick, where the grid is finer than they are.
-    begin = _first_ticks(number, found)
-    holds = np.diff(np.array([1, *begin], object)) > 0
-    return found[holds.astype(bool) & np.array([tick < number.ticks for tick in begin], bool)]
-
-
-def _first_ticks(number: Number, positions: NDArray[np.int64]) -> list[int]:
-    """The first tick at each position or above; Python integers, as ticks may be close to 2^63."""
-    if position_grid(number.ticks) == number.ticks:
-        return list(positions.tolist())
-    return [(2 * p - 1) * number.ticks // (1 << 17) + 1 for p in positions.tolist()]
+    found = (np.flatnonzero(np.diff(cell)) + 2).tolist()
+    if grid == ticks:
+        return list(found)
+    return [(2 * p - 1) * ticks // (1 << 17) + 1 for p in found]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,39 +1,31 @@
-"""fit(): the whole road on one screen: check, open the vault, learn, wrap the model."""
+"""fit(): the whole road on one screen: check, plan, open the vault, learn, wrap the model."""
 
 from __future__ import annotations
 
 import dataclasses
 import numbers
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from nacre.errors import NacreError
 from nacre.ledger import Ledger, charged, reserve_in
-from nacre.methods import Method, Question, choose
+from nacre.methods import AbstractMethod, choose
 from nacre.model import Model
-from nacre.plan import as_rows, as_schema, planned_releases, warn_about_rows
-from nacre.rows.differences import Differences
-from nacre.rows.source import Source, open_source
-from nacre.schema import Column, Schema, SchemaError
-from nacre.vault.bound import Adjacency
-from nacre.vault.planning import check_budget
-from nacre.vault.vault import Vault
-
-KEEP: Any = object()  # "as the schema says"; None means no label
+from nacre.plan import as_encoder, as_rows, make_plan, warn_about_rows
+from nacre.rows import AbstractEncoder, Stream
+from nacre.schema import KEEP, Schema
+from nacre.vault import Adjacency, Vault
 
 
 def fit(
     data: Any,
-    schema: Schema | str | Path,
+    schema: Schema | AbstractEncoder | str | Path,
     *,
     epsilon: float,
     delta: float,
-    method: str | Method = "auto",
+    method: str | AbstractMethod = "auto",
     label: str | None = KEEP,
     adjacency: Adjacency | str = Adjacency.ADD_REMOVE,
     rows: int | None = None,
@@ -47,7 +39,7 @@ def fit(
 
     Args:
         data: a pandas, polars or Arrow table, or the path of a CSV or Parquet file or a folder.
-        schema: what is public about the table, or the path of its YAML file.
+        schema: what is public about the table, or the path of its YAML file; or an encoder.
         epsilon: the privacy parameter; no default, as a default would be believed.
         delta: far below one over the number of rows.
         method: "auto", a name, or a method with settings such as `PEARL(frequencies=2000)`.
@@ -64,54 +56,35 @@ def fit(
 
     Guarantee: the model's `guarantee`, for one row, from the releases that it lists.
     """
-    schema = as_schema(schema) if label is KEEP else as_schema(schema).with_label(label)
-    schema.require_usable()
-    check_budget(epsilon, delta)
+    encoder = as_encoder(schema, label)
+    encoder.require_usable()
     adjacency, rows = Adjacency(adjacency), as_rows(rows)
     _check_choices(bad_rows, seed)
-    differences = Differences.of(schema)
-    chosen, _ = choose(method, differences.modeled, epsilon)
-    # Refuses a schema or settings that the method cannot serve, before a row is read.
-    questions = chosen.questions(differences.modeled, adjacency)
-    source = open_source(data, schema)
-    held = _check(source, schema) if bad_rows == "check" else None
+    chosen, reason = choose(method, encoder.kind)
     cost: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency}
-    reservation = reserve_in(ledger, dataset, **cost, method=chosen.title, releases=len(questions))
+    # Refuses a budget, schema or settings that the method cannot serve, before a row is read.
+    plan = make_plan(chosen, reason, encoder, rows=rows, **cost)
+    stream = Stream(encoder, data)
+    held = stream.check() if bad_rows == "check" else None
+    if adjacency is Adjacency.REPLACE_ONE and rows is None:
+        # The number of rows is public there, and with it the rate of step-wise training.
+        plan = make_plan(chosen, reason, encoder, rows=stream.count(), **cost)
+    if known := rows or held:
+        source = "as given" if rows else "by the holder's check"
+        warn_about_rows(plan, known, source, stacklevel=3)
+    reservation = reserve_in(ledger, dataset, plan)
     with charged(reservation):
-        vault = Vault(
-            source,
-            schema,
-            **cost,
-            rows=rows,
-            differences=differences.stated,
-            charge=reservation,
-            on_progress=on_progress,
-        )
-        if reservation is not None:
-            # A draft's releases are charged again: nothing tells that this ledger has them.
-            reservation.mu = None if schema.releases else vault.mu
-        _warn(vault, questions, rows, held)
-        generator = chosen.learn(vault, key=_key(seed))
+        vault = Vault(stream, plan, charge=reservation, on_progress=on_progress)
+        generator = chosen.learn(vault, plan, key=_key(seed))
     return Model(
-        schema=schema,
-        differences=differences.stated,
+        encoder=encoder,
         generator=generator,
-        guarantee=vault.guarantee(),
+        guarantee=vault.guarantee(checked=bad_rows == "check"),
         method=chosen.title,
-        settings=dataclasses.asdict(chosen),  # type: ignore[call-overload]
-        kind=source.kind,
-        types=_types(source, schema, bad_rows),
+        settings=dataclasses.asdict(chosen),
+        kind=stream.source.kind,
         ledger=None if reservation is None else {"dataset": dataset, "entry": reservation.entry},
     )
-
-
-def _warn(vault: Vault, questions: Sequence[Question], rows: int | None, held: int | None) -> None:
-    """Warn of few rows: by the public number, else by the check's, which is for the holder only."""
-    if (known := rows or held) is None:
-        return
-    expected = planned_releases(questions, vault.schema, vault.mu, vault.adjacency, known)
-    source = "as given" if rows else "by the holder's check"
-    warn_about_rows(expected, vault.delta, known, source, stacklevel=4)
 
 
 def _check_choices(bad_rows: str, seed: int | None) -> None:
@@ -119,60 +92,6 @@ def _check_choices(bad_rows: str, seed: int | None) -> None:
         raise NacreError(f"bad_rows must be 'check' or 'zero', got {bad_rows!r}.")
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, numbers.Integral)):
         raise NacreError(f"seed must be a whole number or None, got {seed!r}.")
-
-
-def _check(source: Source, schema: Schema) -> int:
-    """The holder's own check, before anything is spent; returns the number of rows."""
-    found = schema.check(source.batches())
-    if not found.ok:
-        raise SchemaError(
-            f"{source.name} does not fit the schema; nothing was spent.\n{found.describe()}\n"
-            "Correct the schema or the table; or pass bad_rows='zero' (--bad-rows zero) to go on "
-            "with the table as it is."
-        )
-    if found.rows < 2:
-        raise NacreError(
-            f"{source.name} has {found.rows or 'no'} row{'s' if found.rows == 0 else ''}; a "
-            "private model of so few would be pure noise. Nothing was spent."
-        )
-    return found.rows
-
-
-def _types(source: Source, schema: Schema, bad_rows: str) -> pa.Schema | None:
-    """The column types of sampled tables: as declared, and by the schema where rows decided them.
-
-    Where the check has found that all rows fit, a type that pandas made up is kept if any rows
-    that fit would have led to it.
-    """
-    if source.types is None:
-        return None
-    canonical = schema.decode(schema.layout.encoded()).schema
-    fields = []
-    for field in source.types:
-        column = schema.columns[field.name]
-        plain = canonical.field(field.name)
-        if source.kind == "pandas" and pa.types.is_dictionary(field.type):
-            field = field.with_type(pa.dictionary(pa.int32(), plain.type, field.type.ordered))
-        checked = bad_rows == "check" and _implies(column, field.type)
-        fields.append(field if field.name not in source.loose or checked else plain)
-    return pa.schema(fields)
-
-
-def _implies(column: Column, kind: pa.DataType) -> bool:
-    """Whether a table whose values all fit has this type, whichever of them occur."""
-    if column.nullable or getattr(column, "other", False):
-        return False
-    if column.size is None:
-        natural = {"integer": pa.types.is_integer, "real": pa.types.is_floating}
-        return column.type in natural and natural[column.type](kind)
-    if column.type == "boolean":
-        return pa.types.is_boolean(kind)
-    values = column.to_dict()["values"]
-    try:
-        pc.cast(pa.array(values, pa.string()), kind)
-    except pa.ArrowException:
-        return False
-    return not pa.types.is_string(kind)
 
 
 def _key(seed: int | None) -> Any:

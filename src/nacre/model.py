@@ -7,7 +7,6 @@ import numbers
 import platform
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,9 @@ from nacre.errors import NacreError
 from nacre.measurement import Measurement
 from nacre.nets.generator import AbstractGenerator
 from nacre.rejection import Keep, Rejection
-from nacre.rows.differences import Difference, Differences
-from nacre.schema import Encoded, Schema, as_types
+from nacre.rows import AbstractEncoder, TableEncoder
+from nacre.rows.differences import Difference
+from nacre.schema import Schema
 from nacre.vault.accountant import Release
 from nacre.vault.guarantee import Guarantee
 from nacre.version import __version__
@@ -33,25 +33,42 @@ class Model:
     """A generator of synthetic rows with the guarantee under which it was made.
 
     Everything in it is post-processing of the releases that the guarantee lists, so the model
-    itself, not only its samples, may be given away.  `differences` are the columns that were
-    fitted as distances from others, by the constraints of the time; other constraints on samples
-    leave them as they are.
+    itself, not only its samples, may be given away.
+
+    Attributes:
+        encoder: from drawn rows to what people hold, with all that is public about it.
+        generator: what draws rows.
+        guarantee: what is promised, and the releases that it follows from.
+        method: that it was made with.
+        settings: of the method.
+        kind: of frame that came in, and that `sample` gives back.
+        ledger: under which name and number the fit was charged, if it was.
+        versions: of the packages that the guarantee rests on.
     """
 
-    schema: Schema
+    encoder: AbstractEncoder
     generator: AbstractGenerator
     guarantee: Guarantee
     method: str
     settings: Mapping[str, Any]
     kind: str = "file"
-    types: pa.Schema | None = None
     ledger: Mapping[str, Any] | None = None
-    differences: Sequence[Difference] = ()
     versions: Mapping[str, str] = dataclasses.field(default_factory=lambda: versions())
 
     def __repr__(self) -> str:
-        columns = len(self.schema.columns)
-        return f"<{self.method} model of {columns} columns, {self.guarantee}>"
+        return f"<{self.method} model, {self.guarantee}>"
+
+    @property
+    def schema(self) -> Schema:
+        """What is public about the table."""
+        if not isinstance(self.encoder, TableEncoder):
+            raise NacreError("This is no model of a table, so it has no schema of columns.")
+        return self.encoder.schema
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """The columns of a table that were fitted as distances from others."""
+        return self.encoder.differences if isinstance(self.encoder, TableEncoder) else ()
 
     @property
     def measurements(self) -> tuple[Measurement, ...]:
@@ -60,12 +77,7 @@ class Model:
         Of a column that was fitted as a difference there is none: its cells are not the column's.
         """
         replaced = {each.column for each in self.differences}
-        every = self.generator.measured(self._differences.modeled.layout)
-        return tuple(each for each in every if each.column not in replaced)
-
-    @cached_property
-    def _differences(self) -> Differences:
-        return Differences(self.schema, self.differences)
+        return tuple(each for each in self.generator.measured() if each.column not in replaced)
 
     def sample(
         self,
@@ -102,7 +114,9 @@ class Model:
     ) -> pa.Table:
         """Draw n synthetic rows as an Arrow table; arguments as for `sample`."""
         parts = list(self.batches(n, seed=seed, where=where, keep=keep))
-        return pa.concat_tables(parts) if parts else self._decode(self.schema.layout.encoded())
+        if parts:
+            return pa.concat_tables(parts)
+        return self.rejection().none()
 
     def batches(
         self,
@@ -121,18 +135,13 @@ class Model:
         self, *, where: Mapping[str, Any] | None = None, keep: Keep | None = None
     ) -> Rejection:
         """A stream of rows as `batches` draws it, which also tells what share it has kept."""
-        return Rejection(
-            self.generator,
-            self.schema,
-            self._decode,
-            differences=self.differences,
-            where=where,
-            keep=keep,
-        )
+        return Rejection(self.generator, self.encoder, where=where, keep=keep)
 
     def with_constraints(self, constraints: Sequence[str | Mapping[str, Any]]) -> Model:
         """The same model under other constraints, or none; free, as they bind only samples."""
-        return dataclasses.replace(self, schema=self.schema.with_constraints(constraints))
+        schema = self.schema.with_constraints(constraints)
+        encoder = dataclasses.replace(self.encoder, schema=schema)  # type: ignore[type-var]
+        return dataclasses.replace(self, encoder=encoder)
 
     def certificate(self) -> dict[str, Any]:
         """The guarantee, what it covers and how to check it, as plain data."""
@@ -140,8 +149,8 @@ class Model:
             "guarantee": self.guarantee.to_dict(),
             "method": self.method,
             "settings": dict(self.settings),
-            "schema": self.schema.digest,
-            "differences": self._differences.to_list(),
+            "schema": self.encoder.digest,
+            "differences": [str(each) for each in self.differences],
             "versions": dict(self.versions),
             "ledger": dict(self.ledger) if self.ledger else None,
         }
@@ -153,16 +162,11 @@ class Model:
         config, arrays = self.generator.state()
         document = {
             **self.certificate(),
-            "schema": self.schema.to_dict(),
+            "encoder": {"kind": self.encoder.kind, **self.encoder.to_dict()},
             "generator": {"type": type(self.generator).__name__, **config},
             "kind": self.kind,
-            "types": _types_to_text(self.types),
         }
         write(Path(path), document, arrays)
-
-    def _decode(self, encoded: Encoded) -> pa.Table:
-        table = self.schema.decode(encoded)
-        return table if self.types is None else as_types(table, self.types)
 
     def _frame(self, table: pa.Table) -> Any:
         if self.kind == "pandas":
@@ -180,34 +184,32 @@ def load(path: str | Path) -> Model:
     Warns if the releases that the file lists cost more than it claims.
     """
     from nacre.archive import ArchiveError, read
-    from nacre.nets import GENERATORS
+    from nacre.registry import ENCODERS, GENERATORS, load_class
 
     document, arrays = read(Path(path))
     try:
+        said = dict(document["encoder"])
+        encoder = load_class(ENCODERS, said.pop("kind")).from_dict(said)
         state = dict(document["generator"])
-        generator = GENERATORS[state.pop("type")].restore(state, arrays)
-        schema = Schema.from_dict(document["schema"])
-        differences = Differences.from_list(schema, document.get("differences", ()))
+        generator = load_class(GENERATORS, state.pop("type")).restore(state, arrays, encoder)
         model = Model(
-            schema=schema,
-            differences=differences.stated,
+            encoder=encoder,
             generator=generator,
             guarantee=Guarantee.from_dict(document["guarantee"]),
             method=str(document["method"]),
             settings=_plain(document["settings"]),
             kind=str(document["kind"]),
-            types=_types_from_text(document["types"]),
             ledger=_ledger_entry(document["ledger"]),
             versions=_plain(document["versions"]),
         )
-        for release in schema.releases:
+        if document["schema"] != encoder.digest:
+            raise NacreError("The certificate is of another schema.")
+        for release in encoder.releases:
             if Release.from_dict(release) not in model.guarantee.releases:
                 raise NacreError("The guarantee leaves out what the schema was bought with.")
         # Drawing one row shows that generator and schema belong together.  Not through
         # constraints: hardly any row may satisfy them, which is no damage.
-        layout = differences.modeled.layout
-        row = generator.sample(1, layout, np.random.default_rng(0), {})
-        model._decode(differences.add(row))
+        encoder.decode(encoder.settle(generator.sample(1, np.random.default_rng(0))))
         doubt = _doubt(model.guarantee)
     except MemoryError:
         raise ArchiveError(f"{path} does not fit into the memory that is left.") from None
@@ -255,14 +257,3 @@ def _plain(said: Any) -> dict[str, Any]:
 def _ledger_entry(said: Any) -> dict[str, Any] | None:
     """Under which name and number the ledger holds the fit, if there was one."""
     return None if said is None else {"dataset": str(said["dataset"]), "entry": int(said["entry"])}
-
-
-def _types_to_text(types: pa.Schema | None) -> str | None:
-    """Arrow's own serialized form, in hexadecimal; metadata (pandas' index) is left out."""
-    return None if types is None else types.remove_metadata().serialize().to_pybytes().hex()
-
-
-def _types_from_text(text: str | None) -> pa.Schema | None:
-    if text is None:
-        return None
-    return pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(text))).remove_metadata()

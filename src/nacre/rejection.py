@@ -7,7 +7,7 @@ distribution given the rules. All of it is post-processing, acceptance rates inc
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, final
 
 import numpy as np
@@ -15,12 +15,7 @@ import pyarrow as pa
 
 from nacre.errors import NacreError
 from nacre.nets.generator import AbstractGenerator
-from nacre.rows.differences import Difference, Differences
-from nacre.schema import Encoded, Schema
-from nacre.schema.condition import View
-from nacre.schema.constraint import Rule
-from nacre.schema.domain import Contradiction, narrow
-from nacre.schema.given import given
+from nacre.rows import AbstractEncoder
 
 CHUNK = 1 << 16
 PATIENCE = 20 * CHUNK  # candidates that are drawn before giving up
@@ -42,23 +37,27 @@ class Rejection:
     def __init__(
         self,
         generator: AbstractGenerator,
-        schema: Schema,
-        decode: Callable[[Encoded], pa.Table],
+        encoder: AbstractEncoder,
         *,
-        differences: Sequence[Difference] = (),
         where: Mapping[str, Any] | None = None,
         keep: Keep | None = None,
     ) -> None:
-        self.generator = generator
-        self.schema = schema
-        self.differences = Differences(schema, differences)
-        self.decode = decode
+        self.encoder = encoder
         self.keep = keep
-        asked = given(where or {}, schema.columns)
-        self.rules = tuple(dict.fromkeys((*schema.rules, *asked)))
-        self.fixed = _fixed(schema, self.rules)
+        self.rules = encoder.rules(where)
+        self.generator = self._given(generator, encoder.fixed(self.rules))
         self.drawn = self.kept = self.tried = self.good = self.inside = 0
         self.passed = dict.fromkeys(self.rules, 0)
+
+    @staticmethod
+    def _given(generator: AbstractGenerator, fixed: dict[Any, int]) -> AbstractGenerator:
+        """The generator that keeps to what is fixed, if it can; rejection does it otherwise."""
+        return generator if not fixed else generator.given(fixed) or generator
+
+    def none(self) -> pa.Table:
+        """A table without rows."""
+        drawn = self.encoder.settle(self.generator.sample(1, np.random.default_rng(0)))
+        return self.encoder.decode(drawn[np.zeros(1, bool)])
 
     def batches(self, n: int, rng: np.random.Generator) -> Iterator[pa.Table]:
         """n rows in all, as a stream of tables."""
@@ -77,31 +76,28 @@ class Rejection:
 
     def _candidates(self, size: int, rng: np.random.Generator) -> pa.Table:
         """What is left of so many candidates."""
-        rows = self.differences.add(self._draw(size, rng))
-        if self.rules or self.differences.stated:
-            view = View.of(self.schema.columns, rows)
-            good = rows.valid.copy()
-            self.inside += int(np.count_nonzero(good))
-            for rule in self.rules:
-                holds = rule.holds(view)
-                self.passed[rule] += int(np.count_nonzero(holds))
-                good &= holds
+        rows = self.encoder.settle(self._draw(size, rng))
+        good = rows.valid.copy()
+        self.inside += int(np.count_nonzero(good))
+        for rule, holds in zip(self.rules, self.encoder.holds(rows, self.rules), strict=True):
+            self.passed[rule] += int(np.count_nonzero(holds))
+            good &= holds
+        if not good.all():
             rows = rows[good]
         self.tried += len(rows)
-        table = self.decode(rows)
+        table = self.encoder.decode(rows)
         if self.keep is None or not len(rows):
             return table
         return table.filter(pa.array(self.keep(table), pa.bool_()))
 
-    def _draw(self, size: int, rng: np.random.Generator) -> Encoded:
+    def _draw(self, size: int, rng: np.random.Generator) -> Any:
         try:
-            layout = self.differences.modeled.layout
-            return self.generator.sample(size, layout, rng, self.fixed)
+            return self.generator.sample(size, rng)
         except ValueError as error:
-            if not self.fixed:
+            if not self.rules:
                 raise
-            names = ", ".join(f"'{self.schema.layout.codes[place].name}'" for place in self.fixed)
-            raise NacreError(f"{error} Asked for by constraints or `where`: {names}.") from None
+            asked = ", ".join(f"`{rule.text}`" for rule in self.rules[-SHOWN:])
+            raise NacreError(f"{error} Asked for by constraints or `where`: {asked}.") from None
 
     def _too_rare(self) -> str:
         """Which rules almost no row satisfies, with their rates."""
@@ -126,7 +122,7 @@ class Rejection:
         """The share of candidates that satisfy each rule, and that stay within the bounds."""
         drawn = max(self.drawn, 1)
         rates = [(passed / drawn, f"`{rule.text}`") for rule, passed in self.passed.items()]
-        if names := [f"'{each.column}'" for each in self.differences.stated]:
+        if names := [f"'{each.column}'" for each in getattr(self.encoder, "differences", ())]:
             rates.append((self.inside / drawn, f"the bounds of {', '.join(names)}"))
         return rates
 
@@ -142,20 +138,6 @@ class Rejection:
     def rate(self) -> float:
         """The share of candidates that satisfy everything asked for."""
         return self.good / max(self.drawn, 1)
-
-
-def _fixed(schema: Schema, rules: tuple[Rule, ...]) -> dict[int, int]:
-    """Codes of which one is left, by place among the layout's codes."""
-    try:
-        domains = narrow(schema.columns, rules)
-    except Contradiction as error:
-        raise NacreError(f"No row can be drawn. {error}") from None
-    found = {}
-    for name, domain in domains.items():
-        size = schema.columns[name].size
-        if size is not None and domain.only is not None:
-            found[schema.layout.code(name)] = domain.only if domain.only >= 0 else size - 1
-    return found
 
 
 def _percent(rate: float) -> str:

@@ -62,7 +62,7 @@ def plan(
     facts = read_schema(schema, label, no_label=no_label)
     planned = nacre.plan(
         facts,
-        method=read_method(method, settings, facts),
+        method=read_method(method, settings),
         epsilon=epsilon,
         delta=delta,
         adjacency=adjacency.value,
@@ -111,7 +111,7 @@ def fit(
         model = nacre.fit(
             table,
             facts,
-            method=read_method(method, settings, facts),
+            method=read_method(method, settings),
             epsilon=epsilon,
             delta=delta,
             adjacency=adjacency.value,

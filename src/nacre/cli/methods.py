@@ -12,9 +12,9 @@ from nacre.cli.options import Json
 
 def methods(as_json: Json = False) -> None:
     """List the methods, their papers and settings."""
-    from nacre.methods import METHODS
+    from nacre.methods import METHODS, find
 
-    found = [_describe(name, kind) for name, kind in METHODS.items()]
+    found = [_describe(name, find(name)) for name in METHODS]
     if as_json:
         print_json(found)
         return
@@ -23,12 +23,11 @@ def methods(as_json: Json = False) -> None:
 
 
 def _describe(name: str, kind: type[Any]) -> dict[str, Any]:
-    from nacre.methods import SHORTHANDS, meanings
+    from nacre.methods import meanings
 
     defaults = kind()
     return {
         "name": name,
-        "shorthands": [short for short, (full, _) in SHORTHANDS.items() if full == name],
         "title": kind.title,
         "summary": kind.summary,
         "paper": kind.paper,
@@ -41,9 +40,8 @@ def _print(method: dict[str, Any]) -> None:
     from rich.text import Text
 
     console = out()
-    names = ", ".join([method["name"], *method["shorthands"]])
     console.print(
-        Text.assemble((method["title"], "bold"), "  ", (f"--method {names}", "bold cyan"))
+        Text.assemble((method["title"], "bold"), "  ", (f"--method {method['name']}", "bold cyan"))
     )
     console.print(f"  {method['summary']}", markup=False)
     console.print(f"  {method['paper']}", style="dim", markup=False)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
-    from nacre.methods import Method
+    from nacre.methods import AbstractMethod
     from nacre.schema import Schema
 
 
@@ -67,7 +67,7 @@ def read_schema(path: Path, label: str | None = None, *, no_label: bool = False)
     return schema if label is None else schema.with_label(label)
 
 
-def read_method(name: str, settings: list[str] | None, schema: Schema) -> str | Method:
+def read_method(name: str, settings: list[str] | None) -> str | AbstractMethod:
     """The method with its settings; its name alone if there are none, so that a plan says why."""
     from nacre.cli.console import pairs
 
@@ -75,5 +75,4 @@ def read_method(name: str, settings: list[str] | None, schema: Schema) -> str | 
         return name
     from nacre.methods import with_settings
 
-    found: Any = with_settings(name, pairs(settings, "--set"), schema)
-    return found
+    return with_settings(name, pairs(settings, "--set"))

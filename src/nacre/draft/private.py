@@ -15,13 +15,12 @@ from nacre.draft.binned import PRESENCE, Binned, settled
 from nacre.draft.kinds import column_facts, declared_column
 from nacre.errors import NacreError
 from nacre.ledger import Ledger, charged, reserve_in
-from nacre.rows import Source, open_source
+from nacre.rows import Source, Stream, TableEncoder, open_source
 from nacre.schema import Boolean, Categorical, Column, Datetime, Integer, Real, Schema, SchemaError
 from nacre.schema.column import as_flag
 from nacre.schema.numeric import DIGITS
-from nacre.vault import Adjacency, Bound, Release, Segment, Vault
-from nacre.vault.accountant import gaussian_mu
-from nacre.vault.planning import check_budget
+from nacre.vault import Adjacency, Bound, Keys, Plan, Release, Segment, Sum, Vault
+from nacre.vault.plan import check_budget
 
 FALSE_BINS = 0.05  # the chance that any empty bin anywhere is taken for an occupied one
 
@@ -69,32 +68,23 @@ def private_draft(
     adjacency = Adjacency(adjacency)
     facts, known = _facts(open_source(data), types, drop, label)
     unknown = {name: said for name, said in facts.items() if known[name] is None}
-    source = open_source(data, tuple(facts))
-    # As in a fit, the holder's own check before anything is spent.
-    if not any(batch.num_rows for batch in source.batches()):
-        raise NacreError(f"{source.name} has no rows. Nothing was spent.")
-    split = _Split.of(unknown, epsilon, delta)
-    reservation = reserve_in(
-        ledger,
-        dataset,
-        method="private draft",
-        adjacency=adjacency,
+    bins = Schema({name: Binned(kind=said["type"]) for name, said in unknown.items()})
+    encoder = TableEncoder(bins)
+    plan = Plan.of(
+        _questions(unknown, encoder, epsilon, delta),
         epsilon=epsilon,
         delta=delta,
-        mu=None if split.keys else split.mu,
-        releases=1 + split.keys,
+        adjacency=adjacency,
+        method="private draft",
     )
+    stream = Stream(encoder, open_source(data, tuple(facts)))
+    # As in a fit, the holder's own check before anything is spent.
+    if not stream.count():
+        raise NacreError(f"{stream.source.name} has no rows. Nothing was spent.")
+    reservation = reserve_in(ledger, dataset, plan)
     with charged(reservation):
-        vault = Vault(
-            source,
-            Schema({name: Binned(kind=said["type"]) for name, said in unknown.items()}),
-            epsilon=epsilon,
-            delta=delta,
-            adjacency=adjacency,
-            charge=reservation,
-            on_progress=on_progress,
-        )
-        found = _find(vault, unknown, split)
+        vault = Vault(stream, plan, charge=reservation, on_progress=on_progress)
+        found = _find(vault, unknown)
     return _schema({name: known[name] or found[name] for name in facts}, label, vault.releases)
 
 
@@ -132,41 +122,16 @@ def _plain(release: Release) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value != defaults[name]}
 
 
-@dataclasses.dataclass(frozen=True)
-class _Split:
-    """Who gets what: `mu` for the histogram, (`epsilon`, `delta`) for the values of each column."""
-
-    mu: float
-    epsilon: float
-    delta: float
-    keys: int
-
-    @staticmethod
-    def of(unknown: Mapping[str, Mapping[str, Any]], epsilon: float, delta: float) -> _Split:
-        keys = sum(said["type"] == "categorical" for said in unknown.values())
-        part = epsilon / (keys + max(1, len(unknown) - keys))
-        rest, rest_delta = epsilon - keys * part, delta / 2 if keys else delta
-        return _Split(
-            # Less the slack of discrete noise, which the accountant adds; and a hair everywhere,
-            # so that the parts never add up to more than the whole.
-            mu=gaussian_mu(rest * (1 - 1e-6) - 2e-8, rest_delta * (1 - 1e-5)),
-            epsilon=part * (1 - 1e-9),
-            delta=delta / (2 * max(1, keys)) * (1 - 1e-6),
-            keys=keys,
-        )
-
-
-def _find(
-    vault: Vault, unknown: Mapping[str, Mapping[str, Any]], split: _Split
-) -> dict[str, Column | None]:
+def _find(vault: Vault, unknown: Mapping[str, Mapping[str, Any]]) -> dict[str, Column | None]:
     """Ask the vault, and make each column from the answers."""
-    counts, threshold = _histogram(vault, split.mu)
+    histogram, *rest = (planned.question for planned in vault.plan.asked)
+    keys_of = {question.column: question for question in rest if isinstance(question, Keys)}
+    counts, threshold = _histogram(vault, histogram)
     found: dict[str, Column | None] = {}
     for name, said in unknown.items():
         nullable = as_flag(said.get("nullable", bool(counts[name][-1] > threshold)))
         if said["type"] == "categorical":
-            keys = vault.keys(name, epsilon=split.epsilon, delta=split.delta)
-            found[name] = _values(name, keys, nullable)
+            found[name] = _values(name, vault.keys(keys_of[name]), nullable)
         elif said["type"] in PRESENCE:
             found[name] = Boolean(nullable=nullable)
         else:
@@ -174,9 +139,39 @@ def _find(
     return found
 
 
-def _histogram(vault: Vault, mu: float) -> tuple[dict[str, np.ndarray], float]:
+def _questions(
+    unknown: Mapping[str, Mapping[str, Any]], encoder: TableEncoder, epsilon: float, delta: float
+) -> tuple[Sum | Keys, ...]:
+    """One histogram of all columns, and the values of each column that has some.
+
+    Each column of values gets a fixed part of epsilon and delta; the histogram gets what is left.
+    """
+    sizes = [code.size for code in encoder.layout.codes]
+    histogram = Sum(
+        name="histogram of all columns",
+        meaning="how many rows lie in each public bin of each column",
+        bound=Bound(segments=tuple(Segment(size=n, norm=1.0, signed=False) for n in sizes)),
+        share=1.0,
+    )
+    names = [name for name, said in unknown.items() if said["type"] == "categorical"]
+    part = epsilon / (len(names) + max(1, len(unknown) - len(names)))
+    keys = [
+        Keys(
+            name=f"values of {name}",
+            meaning=f"which values of '{name}' many rows hold",
+            column=name,
+            epsilon=part,
+            delta=delta / (2 * len(names)),
+        )
+        for name in names
+    ]
+    return (histogram, *keys)
+
+
+def _histogram(vault: Vault, question: Any) -> tuple[dict[str, np.ndarray], float]:
     """Noisy counts by column and bin, and what a count must pass to be more than noise."""
-    sizes = [code.size for code in vault.layout.codes]
+    modeled = vault.encoder.modeled  # type: ignore[attr-defined]
+    sizes = [code.size for code in modeled.layout.codes]
     starts = np.cumsum([0, *sizes[:-1]]).astype(np.int32)
 
     def features(row: Any) -> Any:
@@ -184,12 +179,10 @@ def _histogram(vault: Vault, mu: float) -> tuple[dict[str, np.ndarray], float]:
 
         return jnp.asarray(starts) + row.codes, jnp.ones(len(sizes), jnp.int32)
 
-    bound = Bound(segments=tuple(Segment(size=size, norm=1.0, signed=False) for size in sizes))
-    share = min(1.0, (mu / vault.mu) ** 2)
-    sums = vault.sum(features, bound, share=share, name="histogram of all columns")
+    sums = vault.sum(question, features)
     counts = np.split(sums.values[0], starts[1:])
     threshold = sums.noise[0] * math.sqrt(2 * math.log(sum(sizes) / FALSE_BINS))
-    return dict(zip(vault.schema.names, counts, strict=True)), threshold
+    return dict(zip(modeled.names, counts, strict=True)), threshold
 
 
 def _range(

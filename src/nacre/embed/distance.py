@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nacre.embed.numbers import on_grid
 from nacre.schema import Layout
 
 ONE = 2.0**10  # what the number one is in the integers that are summed
@@ -26,10 +27,10 @@ def moment_features(layout: Layout) -> Any:
     """
     import jax.numpy as jnp
 
-    sizes = [code.size for code in layout.codes]
+    sizes, numbers = [code.size for code in layout.codes], on_grid(layout, 10)
 
     def features(row: Any) -> Any:
-        x = row.numbers >> 6
+        x = numbers(row)
         hot = [
             (row.codes[place] == jnp.arange(size, dtype=jnp.int32)).astype(jnp.int32) << 10
             for place, size in enumerate(sizes)

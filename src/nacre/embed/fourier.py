@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nacre.embed.numbers import on_grid
 from nacre.schema import Layout
 
 
@@ -129,6 +130,7 @@ class FourierFeatures:
         layout = frequencies.layout
         sizes = [code.size for code in layout.codes]
         flat = frequencies.matrix.reshape(frequencies.count, -1)
+        self._numbers = on_grid(layout, 16)
         self.phases = ExactPhases(flat, len(layout.numbers), sizes)
         # What was rounded to the exact grid is what the rows are seen through.
         rounded = np.reshape(self.phases.frequencies, frequencies.matrix.shape)
@@ -140,7 +142,7 @@ class FourierFeatures:
 
         from nacre.exact import sine_cosine
 
-        return jnp.concatenate(sine_cosine(self.phases(row.numbers, row.codes)))
+        return jnp.concatenate(sine_cosine(self.phases(self._numbers(row), row.codes)))
 
 
 def feature_norm(count: int) -> float:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.cells import EXACT_TICKS, Column, cuts, position_grid
+from nacre.cells import Column
+from nacre.errors import NacreError
 from nacre.schema import Layout
 
 Places = Callable[[Any], Any]
@@ -24,35 +25,27 @@ def offsets(sizes: Sequence[int]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
-def cell_places(layout: Layout, columns: Sequence[Column], most: int) -> Places:
+def cell_places(layout: Layout, columns: Sequence[Column]) -> Places:
     """A function of one row: the places of its cells among all cells of `columns`, increasing."""
     import jax.numpy as jnp
 
     starts = jnp.asarray(offsets([column.size for column in columns])[:-1], jnp.int32)
-    numbers = [column for column in columns if column.number >= 0]
-    ticks = [layout.numbers[column.number].ticks for column in numbers]
+    numbers = [column for column in columns if column.cells is not None]
     which = np.array([column.number for column in numbers], np.int32)
-    grid = np.array([position_grid(t) for t in ticks], np.int32)
-    shown = np.array([t if t <= EXACT_TICKS else 0 for t in ticks], np.int32)
-    single = np.array([t < most for t in ticks], bool)
-    begins = _padded([cuts(layout.numbers[c.number], most) for c in numbers])
+    most = np.array([layout.numbers[place].positions for place in which], np.int32)
+    begins = _padded([_begins(column, layout) for column in numbers])
     last = np.array([column.size - 1 for column in numbers], np.int32)
-    high = last - np.array([column.nullable for column in numbers], np.int32)
     nullable = np.array([column.nullable for column in numbers], bool)
     indicator = np.array([max(column.code, 0) for column in numbers], np.int32)
-    codes = np.array([column.code for column in columns if column.number < 0], np.int32)
-    largest = np.array([column.size - 1 for column in columns if column.number < 0], np.int32)
+    codes = np.array([column.code for column in columns if column.cells is None], np.int32)
+    largest = np.array([column.size - 1 for column in columns if column.cells is None], np.int32)
 
     def number_cells(row: Any) -> Any:
-        x = jnp.clip(row.numbers[which], 0, 1 << 16)
-        # Exact: the grid of 2^16 is at least four times as fine as the ticks.
-        position = jnp.where(shown > 0, (x * shown + (1 << 15)) >> 16, x)
-        below = jnp.zeros_like(position)  # how many cuts are: a binary search
+        position = jnp.clip(row.numbers[which], 0, most)
+        cell = jnp.zeros_like(position)  # how many cells begin below: a binary search
         for step in (1 << bit for bit in reversed(range(begins.shape[1].bit_length()))):
-            there = jnp.take_along_axis(begins, (below + step - 1)[:, None], axis=1)[:, 0]
-            below = below + jnp.where(there <= position, step, 0)
-        wide = jnp.where(position == 0, 0, jnp.where(position == grid, high, 1 + below))
-        cell = jnp.where(single, position, wide)
+            there = jnp.take_along_axis(begins, (cell + step - 1)[:, None], axis=1)[:, 0]
+            cell = cell + jnp.where(there <= position, step, 0)
         if not nullable.any():
             return cell
         return jnp.where(nullable & (row.codes[indicator] == 1), last, cell)
@@ -68,11 +61,18 @@ def cell_places(layout: Layout, columns: Sequence[Column], most: int) -> Places:
     return places
 
 
-def _padded(cuts: Sequence[NDArray[np.int64]]) -> NDArray[np.int32]:
-    """All cuts in one table of 2^k - 1 columns, for a binary search of k steps."""
-    longest = max((len(each) for each in cuts), default=0)
-    table = np.full((len(cuts), (1 << longest.bit_length()) - 1), np.iinfo(np.int32).max)
-    for row, each in zip(table, cuts, strict=True):
+def _begins(column: Column, layout: Layout) -> NDArray[np.int64]:
+    """The positions at which the cells of a number begin, the first left out."""
+    if column.cells is None:
+        raise NacreError("A category has no positions.")
+    return column.cells.low[1:] >> layout.numbers[column.number].shift
+
+
+def _padded(begins: Sequence[NDArray[np.int64]]) -> NDArray[np.int32]:
+    """All of them in one table of 2^k - 1 columns, for a binary search of k steps."""
+    longest = max((len(each) for each in begins), default=0)
+    table = np.full((len(begins), (1 << longest.bit_length()) - 1), np.iinfo(np.int32).max)
+    for row, each in zip(table, begins, strict=True):
         row[: len(each)] = each
     return table.astype(np.int32)
 

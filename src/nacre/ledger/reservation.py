@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import final
 
-from nacre.errors import NacreError
+from nacre.errors import LedgerError, NacreError
 from nacre.ledger.ledger import Ledger
-from nacre.vault.accountant import Release
-from nacre.vault.bound import Adjacency
+from nacre.vault import Plan, Release
 
 
 @final
@@ -20,54 +19,40 @@ class Reservation:
     """Called with each release before its noise is drawn; the first call reserves the whole cost.
 
     Attributes:
-        epsilon, delta: the whole cost.
-        mu: the Gaussian-DP parameter if only sums and choices will be released, else None.
-        releases: how many there will be.
+        ledger: where it is written down.
+        dataset: the name of the budget.
+        plan: what will be released, in all.
         entry: the number of the ledger's entry, once there is one.
     """
 
     ledger: Ledger
     dataset: str
-    method: str
-    adjacency: Adjacency
-    epsilon: float
-    delta: float
-    mu: float | None = None
-    releases: int = 1
+    plan: Plan
     entry: int | None = None
+    recorded: int = 0
 
     def __call__(self, release: Release, /) -> None:
         """Charge before the noise of `release` is drawn."""
+        plan = self.plan
         if self.entry is None:
-            if not release.one_shot:
-                self.mu = None
             self.entry = self.ledger.reserve(
                 self.dataset,
-                epsilon=self.epsilon,
-                delta=self.delta,
-                mu=self.mu,
-                releases=self.releases,
-                adjacency=self.adjacency,
-                method=self.method,
+                epsilon=plan.epsilon,
+                delta=plan.delta,
+                # A draft's releases are charged again: nothing tells that this ledger has them.
+                mu=plan.mu,
+                releases=len(plan.prior) + len(plan.asked),
+                adjacency=plan.adjacency,
+                method=plan.method,
             )
-        elif self.mu is not None and not release.one_shot:
-            raise NacreError(
-                f"'{release.name}' is neither a Gaussian sum nor a choice, as had been announced "
-                "to the ledger."
-            )
+        if self.recorded >= len(plan.asked):
+            raise LedgerError(f"'{release.name}' was not announced to the ledger.")
+        self.recorded += 1
         self.ledger.record(self.entry, release.to_dict())
 
 
 def reserve_in(
-    ledger: Ledger | str | Path | None,
-    dataset: str | None,
-    *,
-    method: str,
-    adjacency: Adjacency,
-    epsilon: float,
-    delta: float,
-    mu: float | None = None,
-    releases: int = 1,
+    ledger: Ledger | str | Path | None, dataset: str | None, plan: Plan
 ) -> Reservation | None:
     """A reservation to come, if there is a ledger; a budget that is not open is refused here."""
     if ledger is None:
@@ -84,16 +69,7 @@ def reserve_in(
         )
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     book.balance(dataset)
-    return Reservation(
-        ledger=book,
-        dataset=dataset,
-        method=method,
-        adjacency=adjacency,
-        epsilon=epsilon,
-        delta=delta,
-        mu=mu,
-        releases=releases,
-    )
+    return Reservation(ledger=book, dataset=dataset, plan=plan)
 
 
 @contextlib.contextmanager
@@ -105,8 +81,8 @@ def charged(reservation: Reservation | None) -> Iterator[None]:
         entry = None if reservation is None else reservation.entry
         if reservation is not None and entry is not None:
             error.add_note(
-                f"Entry {entry} of the ledger (ε = {reservation.epsilon:g}, "
-                f"δ = {reservation.delta:g} for '{reservation.dataset}') stays charged."
+                f"Entry {entry} of the ledger (ε = {reservation.plan.epsilon:g}, "
+                f"δ = {reservation.plan.delta:g} for '{reservation.dataset}') stays charged."
             )
         elif isinstance(error, KeyboardInterrupt):
             error.add_note("Nothing was charged to a ledger.")

@@ -1,4 +1,4 @@
-"""What the embedding methods share: the label, and transforms of a mixture's cells."""
+"""What the embedding methods share: bandwidths, counts, and transforms of a mixture's cells."""
 
 from __future__ import annotations
 
@@ -10,32 +10,19 @@ from numpy.typing import NDArray
 
 from nacre.cells import Cells
 from nacre.errors import NacreError
-from nacre.methods.method import Question
-from nacre.schema import Layout, Schema
+from nacre.rows import TableEncoder
+from nacre.schema import Layout
+from nacre.vault import Bound, Segment, Sum
 
 if TYPE_CHECKING:
     from nacre.embed.fourier import Frequencies
     from nacre.vault import Sums, Vault
 
 
-def class_label(schema: Schema) -> str | None:
-    """The label if it has a list of values (a regression target is a column like others)."""
-    if schema.label is None or len(schema.columns) == 1:
-        return None
-    is_class = any(c.name == schema.label and c.role == "value" for c in schema.layout.codes)
-    return schema.label if is_class else None
-
-
-def label_place(schema: Schema) -> int:
+def label_place(encoder: TableEncoder) -> int:
     """The class label's place among the codes, or -1."""
-    label = class_label(schema)
-    return -1 if label is None else schema.layout.code(label)
-
-
-def target_column(schema: Schema) -> int | None:
-    """The place among the numbers of a numeric label (a regression target), or None."""
-    names = [number.name for number in schema.layout.numbers]
-    return names.index(schema.label) if schema.label in names else None
+    place = encoder.place(encoder.label)
+    return -1 if place is None else place
 
 
 def public_rng(key: Any) -> np.random.Generator:
@@ -45,10 +32,9 @@ def public_rng(key: Any) -> np.random.Generator:
     return np.random.default_rng(np.asarray(jax.random.key_data(key)))
 
 
-def bandwidth_questions(layout: Layout, share: float) -> tuple[Question, ...]:
+def bandwidth_questions(layout: Layout, share: float) -> tuple[Sum, ...]:
     """The moments that give the RMS distance, if a share of the budget is set aside for it."""
     from nacre.embed.distance import ONE, moment_segments
-    from nacre.vault import Bound, Segment
 
     if not share or not layout.numbers:
         return ()
@@ -56,7 +42,7 @@ def bandwidth_questions(layout: Layout, share: float) -> tuple[Question, ...]:
         Segment(size=size, norm=norm, signed=False) for size, norm in moment_segments(layout)
     )
     return (
-        Question(
+        Sum(
             name="bandwidth",
             bound=Bound(segments=segments, count=ONE),
             share=share,
@@ -67,7 +53,7 @@ def bandwidth_questions(layout: Layout, share: float) -> tuple[Question, ...]:
 
 
 def ask_scales(
-    vault: Vault, questions: Sequence[Question], low: float, high: float
+    vault: Vault, questions: Sequence[Sum], low: float, high: float
 ) -> tuple[float, float]:
     """The range of frequencies: public, or moved so that it starts at one over the RMS distance."""
     from nacre.embed.distance import moment_features, rms_distance
@@ -75,9 +61,9 @@ def ask_scales(
     if not questions:
         return low, high
     (question,) = questions
-    features = moment_features(vault.layout)
-    sums = vault.sum(features, question.bound, share=question.share, name=question.name)
-    distance = rms_distance(sums.values[0], sums.total, len(vault.layout.numbers))
+    layout = vault.encoder.layout  # type: ignore[attr-defined]
+    sums = vault.sum(question, moment_features(layout))
+    distance = rms_distance(sums.values[0], sums.total, len(layout.numbers))
     return 1 / distance, high / low / distance
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 from nacre.cells import Cells, layout_cells
 from nacre.errors import NacreError
@@ -17,54 +17,54 @@ from nacre.methods.matching import (
     ask_scales,
     at_least_one,
     bandwidth_questions,
-    class_label,
     label_place,
     public_rng,
-    target_column,
     transforms,
     waves,
 )
-from nacre.methods.method import Question
-from nacre.schema import Layout, Schema
-from nacre.vault.bound import Adjacency
+from nacre.methods.method import AbstractMethod, setting
+from nacre.rows import Label, TableEncoder
+from nacre.schema import Layout
+from nacre.vault import Adjacency, Bound, Segment, Sum
 
 if TYPE_CHECKING:
     from nacre.embed.fourier import FourierFeatures, Frequencies
     from nacre.nets.mixture import MixtureGenerator
     from nacre.nets.mixture_fit import Loss
-    from nacre.vault import Bound, Sums, Vault
+    from nacre.vault import Plan, Sums, Vault
 
 
+@final
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class MERF:
-    """Settings of DP-MERF; all of them public constants.
-
-    frequencies  of the Fourier features, how many; rounded down to a multiple of `blocks`
-    blocks       into which they are split; a step uses one block
-    pairs        part of the frequencies that touch two numbers, the others touch one
-    low          one over the widest kernel that is averaged, numbers being in [0, 1]
-    high         one over the narrowest
-    bandwidth    share of the budget that buys the RMS distance, to start the widths there
-    components   how many products the mixture has
-    shrinkage    of the components towards what they share (a Gaussian prior)
-    steps        how many steps of Adam fit the mixture
-    rate         Adam's learning rate
-    """
+class MERF(AbstractMethod):
+    """Settings of DP-MERF; all of them public constants."""
 
     title: ClassVar[str] = "DP-MERF"
     paper: ClassVar[str] = "Harder, Adamczewski and Park (2021), DP-MERF, AISTATS"
     summary: ClassVar[str] = "matches a private mean embedding of the table"
 
-    frequencies: int = 1000
-    blocks: int = 4
-    pairs: float = 0.7
-    low: float = 2.0
-    high: float = 120.0
-    bandwidth: float = 0.0
-    components: int = 64
-    shrinkage: float = 0.3
-    steps: int = 2000
-    rate: float = 0.1
+    frequencies: int = setting(
+        1000,
+        "of the Fourier features, how many; rounded down to a multiple of `blocks`",
+    )
+    blocks: int = setting(4, "into which they are split; a step uses one block")
+    pairs: float = setting(
+        0.7,
+        "part of the frequencies that touch two numbers, the others touch one",
+    )
+    low: float = setting(
+        2.0,
+        "one over the widest kernel that is averaged, numbers being in [0, 1]",
+    )
+    high: float = setting(120.0, "one over the narrowest")
+    bandwidth: float = setting(
+        0.0,
+        "share of the budget that buys the RMS distance, to start the widths there",
+    )
+    components: int = setting(64, "how many products the mixture has")
+    shrinkage: float = setting(0.3, "of the components towards what they share (a Gaussian prior)")
+    steps: int = setting(2000, "how many steps of Adam fit the mixture")
+    rate: float = setting(0.1, "Adam's learning rate")
 
     def __post_init__(self) -> None:
         if self.frequencies < self.blocks or self.blocks < 1:
@@ -74,29 +74,33 @@ class MERF:
     def _count(self) -> int:
         return self.frequencies // self.blocks * self.blocks
 
-    def questions(self, schema: Schema, adjacency: Adjacency) -> tuple[Question, ...]:
+    def questions(
+        self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
+    ) -> tuple[Sum, ...]:
         """The embedding by class, and the class counts; before it the bandwidth, if bought."""
-        label = class_label(schema)
-        first = bandwidth_questions(schema.layout, self.bandwidth)
-        last = Question(
+        layout, label = encoder.layout, encoder.label
+        first = bandwidth_questions(layout, self.bandwidth)
+        last = Sum(
             name="mean embedding",
-            bound=self._bound(schema.layout, label, adjacency),
+            bound=self._bound(layout, label, label_place(encoder), adjacency),
             share=1.0 - sum(question.share for question in first),
             unit=1.0,
-            meaning="mean features of the row" + (f" for each value of '{label}'" if label else ""),
+            meaning="mean features of the row"
+            + (f" for each value of '{label.name}'" if label else ""),
         )
         return (*first, last)
 
-    def _bound(self, layout: Layout, label: str | None, adjacency: Adjacency) -> Bound:
+    def _bound(
+        self, layout: Layout, label: Label | None, place: int, adjacency: Adjacency
+    ) -> Bound:
         """Fourier features and one-hot codes, each weighted to norm 1."""
         from nacre.embed.fourier import feature_norm
-        from nacre.vault import Bound, Segment
 
         segments = []
         if layout.numbers:
             norm = feature_norm(self._count)
             segments.append(Segment(size=2 * self._count, norm=norm, weight=1 / norm))
-        codes = [code for place, code in enumerate(layout.codes) if place != _place(layout, label)]
+        codes = [code for other, code in enumerate(layout.codes) if other != place]
         if codes:
             width, norm = sum(code.size for code in codes), math.sqrt(len(codes))
             segments.append(Segment(size=width, norm=norm, signed=False, weight=1 / norm))
@@ -104,16 +108,21 @@ class MERF:
         count = 1.0 if adjacency is Adjacency.REPLACE_ONE else 0.35
         return Bound(segments=tuple(segments), by=label, count=count)
 
-    def learn(self, vault: Vault, *, key: Any) -> MixtureGenerator:
+    def small(self) -> Self:
+        """Few frequencies, components and steps."""
+        return dataclasses.replace(self, frequencies=40, components=6, steps=12)
+
+    def learn(self, vault: Vault, plan: Plan, *, key: Any) -> MixtureGenerator:
         """Release the embedding once, then fit the mixture to it."""
         from nacre.nets.mixture_fit import fit_mixture
 
         rng = public_rng(key)
-        layout, label = vault.layout, label_place(vault.schema)
-        *first, question = self.questions(vault.schema, vault.adjacency)
-        fourier = self._fourier(vault, first, rng)
+        encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
+        layout, label = encoder.layout, label_place(encoder)
+        *first, question = self.questions(encoder, plan.adjacency, plan.rows)
+        fourier = self._fourier(vault, encoder, first, rng)
         features = _features(layout, label, fourier)
-        sums = vault.sum(features, question.bound, share=question.share, name=question.name)
+        sums = vault.sum(question, features)
         cells = layout_cells(layout)
         return fit_mixture(
             layout,
@@ -128,19 +137,21 @@ class MERF:
             on_progress=lambda done: vault.report("fitting the generator", done),
         )
 
-    def _fourier(self, vault: Vault, first: list[Question], rng: Any) -> FourierFeatures | None:
+    def _fourier(
+        self, vault: Vault, encoder: TableEncoder, first: list[Sum], rng: Any
+    ) -> FourierFeatures | None:
         from nacre.embed.fourier import FourierFeatures, draw_frequencies
 
-        if not vault.layout.numbers:
+        if not encoder.layout.numbers:
             return None
         drawn = draw_frequencies(
-            vault.layout,
+            encoder.layout,
             width=self._count // self.blocks,
             blocks=self.blocks,
-            columns=range(len(vault.layout.numbers)),
+            columns=range(len(encoder.layout.numbers)),
             orders=((1, 1 - self.pairs), (2, self.pairs)),
             scales=ask_scales(vault, first, self.low, self.high),
-            focus=target_column(vault.schema),
+            focus=encoder.target,
             rng=rng,
         )
         return FourierFeatures(drawn)
@@ -180,10 +191,6 @@ class MERF:
             return error + self.shrinkage * model.complexity()
 
         return loss
-
-
-def _place(layout: Layout, label: str | None) -> int:
-    return -1 if label is None else layout.code(label)
 
 
 def _features(layout: Layout, label: int, fourier: FourierFeatures | None) -> Any:

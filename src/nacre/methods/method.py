@@ -2,45 +2,51 @@
 
 from __future__ import annotations
 
+import abc
 import dataclasses
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
-
-from nacre.nets.generator import AbstractGenerator
-from nacre.schema import Schema
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
-    from nacre.vault import Adjacency, Bound, Vault
+    from nacre.nets.generator import AbstractGenerator
+    from nacre.rows import AbstractEncoder
+    from nacre.vault import AbstractQuestion, Adjacency, Plan, Vault
+
+
+def setting(default: Any, meaning: str) -> Any:
+    """A setting with its default, and what it means in one line: for the CLI and the docs."""
+    return dataclasses.field(default=default, metadata={"meaning": meaning})
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Question:
-    """One sum that a method will ask the vault for, known before any row is read.
+class AbstractMethod(abc.ABC):
+    """A method is its settings, all of them public constants; `learn` never sees a row.
 
-    With `choices` it asks for so many choices among the bound's segments instead.
-
-    `unit` is what one is worth in the features' integer units, so that errors can be told in
-    words: the standard error of a mean feature is noise / unit / rows.
+    Attributes:
+        title: its name for people.
+        paper: where it comes from.
+        summary: what it does, in a line.
+        data: what it learns from: 'table', 'image'.
     """
-
-    name: str
-    bound: Bound
-    share: float
-    unit: float
-    meaning: str
-    choices: int = 0
-
-
-class Method(Protocol):
-    """A method is its settings; `learn` sees the vault's noisy answers, never a row."""
 
     title: ClassVar[str]
     paper: ClassVar[str]
     summary: ClassVar[str]
+    data: ClassVar[frozenset[str]] = frozenset({"table"})
 
-    def questions(self, schema: Schema, adjacency: Adjacency) -> tuple[Question, ...]:
-        """What will be asked, in order; reads the schema only."""
-        ...
+    @abc.abstractmethod
+    def questions(
+        self, encoder: Any, adjacency: Adjacency, rows: int | None
+    ) -> tuple[AbstractQuestion, ...]:
+        """What will be asked, in order; `rows` is a public number of rows, if there is one."""
 
-    def learn(self, vault: Vault, *, key: Any) -> AbstractGenerator:
-        """Ask the questions and make a generator from the answers."""
-        ...
+    @abc.abstractmethod
+    def learn(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
+        """Ask the questions of the plan and make a generator from the answers."""
+
+    def small(self) -> Self:
+        """The same method with settings that make it quick, for tests of its contract."""
+        return self
+
+    def suits(self, encoder: AbstractEncoder) -> bool:
+        """Whether it can learn from such rows."""
+        return encoder.kind in self.data

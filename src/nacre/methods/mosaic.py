@@ -12,19 +12,19 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 from nacre.cells import EXACT_TICKS, Column, table_columns
 from nacre.errors import NacreError
-from nacre.methods.matching import class_label, label_place, public_rng, target_column
-from nacre.methods.method import Question
-from nacre.schema import Schema
-from nacre.vault.bound import Adjacency
+from nacre.methods.matching import label_place, public_rng
+from nacre.methods.method import AbstractMethod, setting
+from nacre.rows import TableEncoder
+from nacre.vault import Adjacency, Bound, Segment, Sum
 
 if TYPE_CHECKING:
     from nacre.nets.mosaic import MosaicGenerator
     from nacre.nets.mosaic_learn import Loose, Pairs, Singles
-    from nacre.vault import Vault
+    from nacre.vault import Plan, Vault
 
 
 NORM = 4096  # of one row in the second release, in whole units
@@ -49,44 +49,48 @@ class Design:
     size: int
 
 
+@final
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Mosaic:
-    """Settings of Mosaic; all of them public constants.
-
-    first          share of the budget for the histograms; the pairs get the rest
-    cells          most values of a number that get a cell each; a number with more gets 256 cells
-    bins           of a number where pairs are counted: about so many, half as many more at most
-    values         about the most numbers in one release; where that is too few for pairs by
-                   class, they are counted over all classes
-    columns        how many columns pairs are counted of, at most: those that say most about the
-                   label, fewer where noise would drown them; the others follow from the label
-    components     how many products each mixture has
-    fits           how many mixtures are fitted, to be drawn from in turn
-    steps          how many steps of Adam fit a mixture, at most
-    rate           Adam's learning rate
-    stop           a fit stops at this multiple of the misfit that noise alone leaves
-    trust          how much of the mixture's own label posterior the taught label keeps
-    teacher        prior deviation of the label model's coefficients; 0 for no label model
-    teacher_pairs  likewise, for pairs of columns
-    """
+class Mosaic(AbstractMethod):
+    """Settings of Mosaic; all of them public constants."""
 
     title: ClassVar[str] = "Mosaic"
     paper: ClassVar[str] = "nacre; after McKenna et al. (2021): marginals first, then a model"
     summary: ClassVar[str] = "matches private two-way marginals, class by class"
 
-    first: float = 0.3
-    cells: int = 512
-    bins: int = 16
-    values: int = 300_000
-    columns: int = 64
-    components: int = 300
-    fits: int = 8
-    steps: int = 1200
-    rate: float = 0.05
-    stop: float = 1.0
-    trust: float = 0.5
-    teacher: float = 0.3
-    teacher_pairs: float = 0.15
+    first: float = setting(0.3, "share of the budget for the histograms; the pairs get the rest")
+    cells: int = setting(
+        512,
+        "most values of a number that get a cell each; a number with more gets 256 cells",
+    )
+    bins: int = setting(
+        16,
+        "of a number where pairs are counted: about so many, half as many more at most",
+    )
+    values: int = setting(
+        300_000,
+        "about the most numbers in one release; where that is too few for pairs by class, "
+        "they are counted over all classes",
+    )
+    columns: int = setting(
+        64,
+        "how many columns pairs are counted of, at most: those that say most about the "
+        "label, fewer where noise would drown them; the others follow from the label",
+    )
+    components: int = setting(300, "how many products each mixture has")
+    fits: int = setting(8, "how many mixtures are fitted, to be drawn from in turn")
+    steps: int = setting(1200, "how many steps of Adam fit a mixture, at most")
+    rate: float = setting(0.05, "Adam's learning rate")
+    stop: float = setting(1.0, "a fit stops at this multiple of the misfit that noise alone leaves")
+    trust: float = setting(
+        0.5,
+        "how much of the mixture's own label posterior the taught label keeps",
+    )
+    teacher: float = setting(
+        0.3,
+        "prior deviation of the label model's coefficients; 0 for no label model",
+    )
+    teacher_pairs: float = setting(0.15, "likewise, for pairs of columns")
 
     def __post_init__(self) -> None:
         if not 0 < self.first < 1:
@@ -103,9 +107,9 @@ class Mosaic:
         if self.cells > EXACT_TICKS:
             raise NacreError(f"cells must be at most {EXACT_TICKS:,}, got {self.cells:,}.")
 
-    def design(self, schema: Schema) -> Design:
+    def design(self, encoder: TableEncoder) -> Design:
         """What will be counted."""
-        layout, label = schema.layout, label_place(schema)
+        layout, label = encoder.layout, label_place(encoder)
         classes = layout.codes[label].size if label >= 0 else 1
         # Noise grows with the number of columns: wide tables are better seen through few cells.
         width = max(len(layout.numbers) + len(layout.codes), 1)
@@ -119,15 +123,15 @@ class Mosaic:
         size = min(_room(columns, len(columns), self.bins), room)
         return Design(columns, most, joined, by_class, size)
 
-    def questions(self, schema: Schema, adjacency: Adjacency) -> tuple[Question, ...]:
+    def questions(
+        self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
+    ) -> tuple[Sum, ...]:
         """Histograms by class, then pairs of bins by class."""
-        from nacre.vault import Bound, Segment
-
-        design, label = self.design(schema), class_label(schema)
-        given = f" for each value of '{label}'" if label else ""
+        design, label = self.design(encoder), encoder.label
+        given = f" for each value of '{label.name}'" if label else ""
         size, columns = sum(column.size for column in design.columns), len(design.columns)
         histograms = Segment(size=size, norm=math.sqrt(columns), signed=False)
-        first = Question(
+        first = Sum(
             name="histograms",
             bound=Bound(segments=(histograms,), by=label),
             share=self._first(design),
@@ -138,7 +142,7 @@ class Mosaic:
             return (first,)
         counts = Segment(size=design.size, norm=NORM, signed=False)
         pairs = design.joined * (design.joined - 1) // 2
-        second = Question(
+        second = Sum(
             name="pairs of columns",
             bound=Bound(segments=(counts,), by=label if design.by_class else None),
             share=1.0 - self._first(design),
@@ -154,7 +158,11 @@ class Mosaic:
             return 1.0
         return max(self.first, WIDE_FIRST) if len(design.columns) > design.joined else self.first
 
-    def learn(self, vault: Vault, *, key: Any) -> MosaicGenerator:
+    def small(self) -> Self:
+        """A few components and steps of one fit."""
+        return dataclasses.replace(self, fits=1, components=6, steps=12)
+
+    def learn(self, vault: Vault, plan: Plan, *, key: Any) -> MosaicGenerator:
         """Release histograms, bin by them, release pairs, then fit and teach."""
         import numpy as np
 
@@ -169,18 +177,20 @@ class Mosaic:
             untaught,
         )
 
-        design, label = self.design(vault.schema), label_place(vault.schema)
-        question, *rest = self.questions(vault.schema, vault.adjacency)
-        places = cell_places(vault.layout, design.columns, design.most)
-        sums = vault.sum(
-            single_features(places), question.bound, share=question.share, name=question.name
-        )
+        encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
+        layout, design, label = encoder.layout, self.design(encoder), label_place(encoder)
+        question, *rest = self.questions(encoder, plan.adjacency, plan.rows)
+        places = cell_places(layout, design.columns)
+        sums = vault.sum(question, single_features(places))
         singles = Singles.of(design.columns, sums.values, sums.noise[0])
         if not rest:
             components = np.zeros((1, 0), np.float32)
             weights = (singles.sizes / singles.total)[None].astype(np.float32)
-            return untaught(singles, None, components, weights, most=design.most, label=label)
-        loose, pairs = self._count(vault, design, singles, places, rest[0])
+            return untaught(
+                singles, None, components, weights, most=design.most, label=label, layout=layout
+            )
+        order = _strongest(singles, encoder.target)
+        loose, pairs = self._count(vault, design, singles, order, places, rest[0])
         singles = refined(singles, loose)
         rng = public_rng(key)
         components, weights = fit_mixtures(
@@ -194,7 +204,9 @@ class Mosaic:
             on_progress=lambda done: vault.report("fitting the generator", done),
         )
         singles = agreed(singles, pairs)
-        plain = untaught(singles, pairs, components, weights, most=design.most, label=label)
+        plain = untaught(
+            singles, pairs, components, weights, most=design.most, label=label, layout=layout
+        )
         if label < 0 or not self.teacher:
             return plain
         return taught(
@@ -208,7 +220,13 @@ class Mosaic:
         )
 
     def _count(
-        self, vault: Vault, design: Design, singles: Singles, places: Any, question: Question
+        self,
+        vault: Vault,
+        design: Design,
+        singles: Singles,
+        order: list[int],
+        places: Any,
+        question: Sum,
     ) -> tuple[Loose, Pairs]:
         """The second release: bins from the first one, then counts of their pairs."""
         import numpy as np
@@ -216,15 +234,14 @@ class Mosaic:
         from nacre.embed.marginals import table_features
         from nacre.nets.mosaic_counting import plan_counting
 
-        noise = question.bound.sensitivity(vault.adjacency) / vault.mu / math.sqrt(question.share)
         counting = plan_counting(
             singles,
-            order=_strongest(singles, target_column(vault.schema)),
+            order=order,
             most=design.joined,
             bins=self.bins,
             size=design.size,
             norm=NORM,
-            noise=noise,
+            noise=vault.noise(question),
             by_class=design.by_class,
         )
         groups = [
@@ -239,7 +256,7 @@ class Mosaic:
             counting.weights,
             list(counting.commonest.values()),
         )
-        sums = vault.sum(features, question.bound, share=question.share, name=question.name)
+        sums = vault.sum(question, features)
         return counting.split(sums.values, sums.noise[0])
 
 

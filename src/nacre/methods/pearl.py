@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 from nacre.cells import Cells, layout_cells
 from nacre.errors import NacreError
@@ -18,58 +18,52 @@ from nacre.methods.matching import (
     ask_scales,
     at_least_one,
     bandwidth_questions,
-    class_label,
     label_place,
     public_rng,
-    target_column,
     transforms,
     waves,
 )
-from nacre.methods.method import Question
-from nacre.schema import Schema
-from nacre.vault.bound import Adjacency
+from nacre.methods.method import AbstractMethod, setting
+from nacre.rows import TableEncoder
+from nacre.vault import Adjacency, Bound, Segment, Sum
 
 if TYPE_CHECKING:
     from nacre.embed.fourier import Frequencies
     from nacre.nets.mixture import MixtureGenerator
     from nacre.nets.mixture_fit import Loss
-    from nacre.vault import Sums, Vault
+    from nacre.vault import Plan, Sums, Vault
 
 
+@final
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class PEARL:
-    """Settings of PEARL; all of them public constants.
-
-    frequencies   how many are asked about; rounded down to a multiple of `blocks`
-    blocks        into which they are split; a step uses one block
-    pairs         part of the frequencies that touch two columns, the others touch one
-    low           smallest scale of a number's frequency, the number being in [0, 1]
-    high          largest scale
-    bandwidth     share of the budget that buys the RMS distance, to start the scales at its inverse
-    components    how many products the mixture has
-    shrinkage     of the components towards what they share (a Gaussian prior)
-    steps         how many steps of Adam fit the mixture
-    rate          Adam's learning rate
-    critic_every  steps between two of the critic; 0 for no critic
-    critic_rate   the critic's learning rate
-    """
+class PEARL(AbstractMethod):
+    """Settings of PEARL; all of them public constants."""
 
     title: ClassVar[str] = "PEARL"
     paper: ClassVar[str] = "Liew, Takahashi and Ueno (2022), PEARL, ICLR"
     summary: ClassVar[str] = "matches a private characteristic function of the table"
 
-    frequencies: int = 4000
-    blocks: int = 8
-    pairs: float = 0.85
-    low: float = 2.0
-    high: float = 120.0
-    bandwidth: float = 0.0
-    components: int = 64
-    shrinkage: float = 0.3
-    steps: int = 3000
-    rate: float = 0.1
-    critic_every: int = 5
-    critic_rate: float = 0.01
+    frequencies: int = setting(
+        4000,
+        "how many are asked about; rounded down to a multiple of `blocks`",
+    )
+    blocks: int = setting(8, "into which they are split; a step uses one block")
+    pairs: float = setting(
+        0.85,
+        "part of the frequencies that touch two columns, the others touch one",
+    )
+    low: float = setting(2.0, "smallest scale of a number's frequency, the number being in [0, 1]")
+    high: float = setting(120.0, "largest scale")
+    bandwidth: float = setting(
+        0.0,
+        "share of the budget that buys the RMS distance, to start the scales at its inverse",
+    )
+    components: int = setting(64, "how many products the mixture has")
+    shrinkage: float = setting(0.3, "of the components towards what they share (a Gaussian prior)")
+    steps: int = setting(3000, "how many steps of Adam fit the mixture")
+    rate: float = setting(0.1, "Adam's learning rate")
+    critic_every: int = setting(5, "steps between two of the critic; 0 for no critic")
+    critic_rate: float = setting(0.01, "the critic's learning rate")
 
     def __post_init__(self) -> None:
         if self.frequencies < self.blocks or self.blocks < 1:
@@ -79,24 +73,25 @@ class PEARL:
     def _count(self) -> int:
         return self.frequencies // self.blocks * self.blocks
 
-    def questions(self, schema: Schema, adjacency: Adjacency) -> tuple[Question, ...]:
+    def questions(
+        self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
+    ) -> tuple[Sum, ...]:
         """One sum: the characteristic function by class, and the class counts."""
         from nacre.embed.fourier import feature_norm
         from nacre.exact import AMPLITUDE
-        from nacre.vault import Bound, Segment
 
         norm = feature_norm(self._count)
-        label = class_label(schema)
+        label = encoder.label
         # Under replace-one a count as large as the features costs nothing more.
         weight = 1.0 if adjacency is Adjacency.REPLACE_ONE else 0.25
         bound = Bound(
             segments=(Segment(size=2 * self._count, norm=norm),), by=label, count=weight * norm
         )
         meaning = f"{self._count:,} cosines and sines of the row" + (
-            f" for each value of '{label}', and how many rows have it" if label else ""
+            f" for each value of '{label.name}', and how many rows have it" if label else ""
         )
-        first = bandwidth_questions(schema.layout, self.bandwidth)
-        last = Question(
+        first = bandwidth_questions(encoder.layout, self.bandwidth)
+        last = Sum(
             name="characteristic function",
             bound=bound,
             share=1.0 - sum(question.share for question in first),
@@ -105,32 +100,37 @@ class PEARL:
         )
         return (*first, last)
 
-    def learn(self, vault: Vault, *, key: Any) -> MixtureGenerator:
+    def small(self) -> Self:
+        """Few frequencies, components and steps."""
+        return dataclasses.replace(self, frequencies=40, components=6, steps=12)
+
+    def learn(self, vault: Vault, plan: Plan, *, key: Any) -> MixtureGenerator:
         """Release the characteristic function once, then fit the mixture to it."""
         from nacre.embed.fourier import FourierFeatures, draw_frequencies
         from nacre.nets.mixture_fit import fit_mixture, free_columns
 
         rng = public_rng(key)
-        label = label_place(vault.schema)
-        columns = free_columns(vault.layout, label)
+        encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
+        layout, label = encoder.layout, label_place(encoder)
+        columns = free_columns(layout, label)
         if not columns:
             raise NacreError("PEARL needs a column beside the label.")
-        *first, question = self.questions(vault.schema, vault.adjacency)
+        *first, question = self.questions(encoder, plan.adjacency, plan.rows)
         drawn = draw_frequencies(
-            vault.layout,
+            layout,
             width=self._count // self.blocks,
             blocks=self.blocks,
             columns=columns,
             orders=((1, 1 - self.pairs), (2, self.pairs)),
             scales=ask_scales(vault, first, self.low, self.high),
-            focus=target_column(vault.schema),
+            focus=encoder.target,
             rng=rng,
         )
         features = FourierFeatures(drawn)
-        sums = vault.sum(features, question.bound, share=question.share, name=question.name)
-        cells = layout_cells(vault.layout)
+        sums = vault.sum(question, features)
+        cells = layout_cells(layout)
         return fit_mixture(
-            vault.layout,
+            layout,
             label,
             cells,
             self._loss(sums, features.frequencies, cells, columns),

@@ -13,19 +13,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.measurement import Measurement
-from nacre.schema import Encoded, Layout
 
 
 class AbstractGenerator(abc.ABC):
     """A source of synthetic rows; everything in it is post-processing of noisy answers."""
 
     @abc.abstractmethod
-    def sample(
-        self, n: int, layout: Layout, rng: np.random.Generator, fixed: Mapping[int, int]
-    ) -> Encoded:
-        """Draw n rows; `fixed` gives codes (place among the layout's codes -> code) to keep to."""
+    def sample(self, n: int, rng: np.random.Generator) -> Any:
+        """Draw n rows, as the encoder's `settle` takes them."""
 
-    def measured(self, layout: Layout) -> tuple[Measurement, ...]:
+    def given(self, fixed: Mapping[Any, int]) -> Self | None:
+        """The same, drawing only rows with these values (`AbstractEncoder.fixed`).
+
+        None if it cannot: then rows that do not have them are drawn again.
+        """
+        return None
+
+    def measured(self) -> tuple[Measurement, ...]:
         """The noisy histograms that were released to make it; none where other things were."""
         return ()
 
@@ -35,5 +39,7 @@ class AbstractGenerator(abc.ABC):
 
     @classmethod
     @abc.abstractmethod
-    def restore(cls, config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+    def restore(
+        cls, config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], encoder: Any
+    ) -> Self:
         """The inverse of `state`; raises ValueError for data that do not fit together."""

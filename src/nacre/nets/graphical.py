@@ -35,6 +35,8 @@ class GraphicalGenerator(AbstractGenerator):
     counts   (C, cells) the histograms that were released, with noise of deviation `noise`
     sizes    cells of each column; `most` as in `table_columns`
     label    the place among the codes of the column that is the class, or -1
+    layout   of the rows
+    fixed    codes that every row is to have
     """
 
     network: Network
@@ -45,12 +47,16 @@ class GraphicalGenerator(AbstractGenerator):
     sizes: tuple[int, ...]
     most: int
     label: int
+    layout: Layout
+    fixed: Mapping[int, int] = dataclasses.field(default_factory=dict)
 
-    def sample(
-        self, n: int, layout: Layout, rng: np.random.Generator, fixed: Mapping[int, int]
-    ) -> Encoded:
+    def given(self, fixed: Mapping[int, int]) -> Self:
+        """Condition on codes (place among the layout's codes -> code), by Bayes' rule."""
+        return dataclasses.replace(self, fixed=dict(fixed))
+
+    def sample(self, n: int, rng: np.random.Generator) -> Encoded:
         """Draw rows; conditions hold by Bayes' rule, along the tree."""
-        classes = len(self.network.weights)
+        layout, fixed, classes = self.layout, self.fixed, len(self.network.weights)
         columns = known_columns(layout, self.label, self.most, self.sizes, classes)
         given = _given(columns, fixed, self.label)
         network = self._conditioned(given, fixed.get(self.label) if self.label >= 0 else None)
@@ -101,8 +107,9 @@ class GraphicalGenerator(AbstractGenerator):
     def _split(self, table: NDArray[Any]) -> list[NDArray[Any]]:
         return np.split(table, np.cumsum(self.sizes)[:-1], axis=1)
 
-    def measured(self, layout: Layout) -> tuple[Measurement, ...]:
+    def measured(self) -> tuple[Measurement, ...]:
         """The histograms of the first release."""
+        layout = self.layout
         columns = table_columns(layout, self.label, self.most)
         return measured(self.counts, self.noise, columns, layout, self.label)
 
@@ -124,7 +131,9 @@ class GraphicalGenerator(AbstractGenerator):
         return config, arrays | {name: getattr(self, name) for name in ("bins", "inside", "counts")}
 
     @classmethod
-    def restore(cls, config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+    def restore(
+        cls, config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], encoder: Any
+    ) -> Self:
         """The inverse of `state`."""
         cliques = tuple(tuple(int(c) for c in clique) for clique in config["cliques"])
         tree = Tree(cliques, tuple(int(parent) for parent in config["parents"]))
@@ -138,6 +147,7 @@ class GraphicalGenerator(AbstractGenerator):
             sizes=tuple(int(size) for size in config["sizes"]),
             most=int(config["most"]),
             label=int(config["label"]),
+            layout=encoder.layout,
         )
         generator._check()
         return generator

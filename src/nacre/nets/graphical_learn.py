@@ -15,6 +15,7 @@ from nacre.nets.graphical_fit import Graphical, Measured
 from nacre.nets.graphical_tree import Network, Tree
 from nacre.nets.mosaic_bins import bin_sums, within
 from nacre.nets.mosaic_learn import Singles
+from nacre.schema import Layout
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -158,7 +159,7 @@ class Learner:
             counts = shaped[:, place, : widths[i], : widths[j]]
             self.measured.append(Measured((i, j), counts, np.array(noise)))
 
-    def generator(self, most: int) -> GraphicalGenerator:
+    def generator(self, layout: Layout, most: int) -> GraphicalGenerator:
         """The model with cells inside its bins, and the columns that are not joined."""
         columns, classes = self.singles.columns, len(self.singles.sizes)
         network, groups = self.network(), self.cell_bins
@@ -179,6 +180,7 @@ class Learner:
             sizes=tuple(column.size for column in columns),
             most=most,
             label=self.label,
+            layout=layout,
         )
 
 

@@ -24,6 +24,8 @@ class MixtureGenerator(AbstractGenerator):
     codes    likewise for each code but the label
     cells    what the cells of each number are
     label    the place of the label among the codes, or -1 for none
+    layout   of the rows
+    fixed    codes that every row is to have
     """
 
     weights: NDArray[np.float64]
@@ -31,15 +33,20 @@ class MixtureGenerator(AbstractGenerator):
     codes: list[NDArray[np.float64]]
     cells: list[Cells]
     label: int
+    layout: Layout
+    fixed: Mapping[int, int] = dataclasses.field(default_factory=dict)
 
-    def sample(
-        self, n: int, layout: Layout, rng: np.random.Generator, fixed: Mapping[int, int]
-    ) -> Encoded:
+    def given(self, fixed: Mapping[int, int]) -> Self:
+        """Condition on codes (place among the layout's codes -> code), by Bayes' rule."""
+        return dataclasses.replace(self, fixed=dict(fixed))
+
+    def sample(self, n: int, rng: np.random.Generator) -> Encoded:
         """Draw rows.
 
         Draws are stratified within each component: every row follows the mixture, and a whole
         table's marginals lie closer to it than independent draws would.
         """
+        layout, fixed = self.layout, self.fixed
         self._check_layout(layout)
         weights = self._given(fixed)
         label, component = _pick(weights, n, rng)
@@ -92,7 +99,9 @@ class MixtureGenerator(AbstractGenerator):
         return config, arrays
 
     @classmethod
-    def restore(cls, config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+    def restore(
+        cls, config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], encoder: Any
+    ) -> Self:
         """The inverse of `state`."""
         numbers, codes = range(int(config["numbers"])), range(int(config["codes"]))
         generator = cls(
@@ -106,6 +115,7 @@ class MixtureGenerator(AbstractGenerator):
                 for p in numbers
             ],
             label=int(config["label"]),
+            layout=encoder.layout,
         )
         _, components = generator.weights.shape
         if any(len(table) != components for table in [*generator.numbers, *generator.codes]):

@@ -68,6 +68,7 @@ def fit_mixture(
         codes=tables[numbers:],
         cells=list(cells),
         label=label,
+        layout=layout,
     )
 
 

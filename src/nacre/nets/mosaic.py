@@ -55,9 +55,11 @@ class MosaicGenerator(AbstractGenerator):
     sizes       cells of each column; `most` as in `table_columns`
     trust       how much of the mixture's own posterior the teacher keeps; -1 without a teacher
     label       place of the label among the codes, or -1
+    layout      of the rows
     links       (L, 2) joined columns, the second of which is drawn again where the pair cannot be
     linked      (sum of the links' sizes,) the joint tables that they are to have
     counts      (C, cells) the first release as it was, or none; `noise` is its deviation
+    fixed       codes that every row is to have
     """
 
     components: Array
@@ -71,16 +73,20 @@ class MosaicGenerator(AbstractGenerator):
     most: int
     trust: float
     label: int
+    layout: Layout
     links: Index = dataclasses.field(default_factory=lambda: NO_LINKS)
     linked: Array = dataclasses.field(default_factory=lambda: np.zeros(0, np.float32))
     counts: Array = dataclasses.field(default_factory=lambda: NO_COUNTS)
     noise: float = 0.0
+    fixed: Mapping[int, int] = dataclasses.field(default_factory=dict)
 
-    def sample(
-        self, n: int, layout: Layout, rng: np.random.Generator, fixed: Mapping[int, int]
-    ) -> Encoded:
+    def given(self, fixed: Mapping[int, int]) -> Self:
+        """Condition on codes (place among the layout's codes -> code), by Bayes' rule."""
+        return dataclasses.replace(self, fixed=dict(fixed))
+
+    def sample(self, n: int, rng: np.random.Generator) -> Encoded:
         """Draw rows; conditions hold by Bayes' rule, but for what links draw again."""
-        classes = self.weights.shape[1]
+        layout, fixed, classes = self.layout, self.fixed, self.weights.shape[1]
         columns = known_columns(layout, self.label, self.most, self.sizes, classes)
         given = self._given(columns, fixed)
         by_class = self._class_weights(given, fixed)
@@ -259,12 +265,13 @@ class MosaicGenerator(AbstractGenerator):
     def _joined(self, column: int) -> bool:
         return bool(self.bins[self._start(column)] >= 0)
 
-    def measured(self, layout: Layout) -> tuple[Measurement, ...]:
+    def measured(self) -> tuple[Measurement, ...]:
         """The histograms of the first release."""
         from nacre.nets.mosaic_measured import measured
 
         if not self.counts.size:
             return ()
+        layout = self.layout
         columns = table_columns(layout, self.label, self.most)
         return measured(self.counts, self.noise, columns, layout, self.label)
 
@@ -280,7 +287,9 @@ class MosaicGenerator(AbstractGenerator):
         return config, {name: getattr(self, name) for name in (*FLOATS, *WHOLES)}
 
     @classmethod
-    def restore(cls, config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+    def restore(
+        cls, config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], encoder: Any
+    ) -> Self:
         """The inverse of `state`."""
         from nacre.nets.mosaic_check import check
 
@@ -293,6 +302,7 @@ class MosaicGenerator(AbstractGenerator):
             most=int(config["most"]),
             trust=float(config["trust"]),
             label=int(config["label"]),
+            layout=encoder.layout,
         )
         check(generator)
         return generator

@@ -15,6 +15,7 @@ from nacre.nets.mosaic_draw import chances
 from nacre.nets.mosaic_fit import Targets, block_bounds
 from nacre.nets.mosaic_sparse import Link, Sparse, find_links
 from nacre.nets.mosaic_teacher import Evidence, evidence, teach
+from nacre.schema import Layout
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -235,6 +236,7 @@ def untaught(
     *,
     most: int,
     label: int,
+    layout: Layout,
 ) -> MosaicGenerator:
     """The generator without a teacher; columns that are not joined follow from the label."""
     groups = [np.full(column.size, -1) for column in singles.columns]
@@ -260,6 +262,7 @@ def untaught(
         most=most,
         trust=-1.0,
         label=label,
+        layout=layout,
         counts=np.concatenate(singles.released, axis=1).astype(np.float32),
         noise=singles.noise,
     )

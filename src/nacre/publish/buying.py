@@ -13,17 +13,14 @@ from numpy.typing import NDArray
 
 from nacre.cells import Column, table_columns
 from nacre.embed.marginals import cell_places
-from nacre.fit import _check
 from nacre.ledger import Ledger, charged, reserve_in
 from nacre.measurement import Measurement
 from nacre.model import Model
 from nacre.nets.mosaic_measured import measured
 from nacre.plan import warn_about_rows
 from nacre.publish.predictor import CELLS, Predictor
-from nacre.rows.source import open_source
-from nacre.vault.bound import Bound, Segment
-from nacre.vault.guarantee import Guarantee
-from nacre.vault.vault import Sums, Vault
+from nacre.rows import Stream, TableEncoder
+from nacre.vault import Bound, Guarantee, Plan, Segment, Sum, Sums, Vault
 
 NAME = "public report"
 PREDICTION = 1 / 3  # of the squared sensitivity, where columns are measured too
@@ -76,7 +73,7 @@ class Order:
         """The row's ones, as (indices, values) in integers."""
         import jax.numpy as jnp
 
-        places = cell_places(layout, self.columns, CELLS) if self.columns else None
+        places = cell_places(layout, self.columns) if self.columns else None
         outcome = None if self.predictor is None else self.predictor.outcome(layout)
 
         def one_row(row: Any) -> Any:
@@ -110,19 +107,21 @@ def buy(
     """Open a vault on the private rows, charge the ledger, and take one noisy sum out of it."""
     # What the schema itself was bought with is in the model's guarantee, and not paid twice.
     schema = dataclasses.replace(model.schema, releases=(), provenance="declared")
-    source = open_source(data, schema)
+    encoder = TableEncoder(schema)
+    question = Sum(name=NAME, meaning="counts for a public report", bound=wanted.bound(), share=1.0)
+    adjacency = model.guarantee.adjacency
+    plan = Plan.of([question], epsilon=epsilon, delta=delta, adjacency=adjacency, method=NAME)
+    stream = Stream(encoder, data)
     if bad_rows == "check":
-        held = _check(source, schema)
-        warn_about_rows((), delta, held, "counted for your eyes only", stacklevel=4)
-    cost: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
-    cost["adjacency"] = model.guarantee.adjacency
-    reservation = reserve_in(ledger, dataset, **cost, method=NAME)
+        held = stream.check()
+        if delta >= 1 / held:
+            warn_about_rows(plan, held, "counted for your eyes only", stacklevel=4)
+    reservation = reserve_in(ledger, dataset, plan)
     with charged(reservation):
-        vault = Vault(source, schema, **cost, charge=reservation, on_progress=on_progress)
-        if reservation is not None:
-            reservation.mu = vault.mu
-        sums = vault.sum(wanted.features(vault.layout), wanted.bound(), share=1.0, name=NAME)
-    return _opened(wanted, sums, vault.guarantee(), vault.layout)
+        vault = Vault(stream, plan, charge=reservation, on_progress=on_progress)
+        sums = vault.sum(question, wanted.features(encoder.layout))
+    guarantee = vault.guarantee(checked=bad_rows == "check")
+    return _opened(wanted, sums, guarantee, encoder.layout)
 
 
 def _opened(wanted: Order, sums: Sums, guarantee: Guarantee, layout: Any) -> Bought:
@@ -146,4 +145,5 @@ def together(first: Guarantee, others: Sequence[Guarantee]) -> Guarantee:
         delta=math.fsum(g.delta for g in every),
         adjacency=first.adjacency,
         releases=tuple(release for g in every for release in g.releases),
+        checked=any(g.checked for g in every),
     )

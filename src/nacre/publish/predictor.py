@@ -14,8 +14,7 @@ from nacre.cells import Column, table_columns
 from nacre.embed.marginals import cell_places
 from nacre.evaluate.extras import require
 from nacre.evaluate.rows import Rows
-from nacre.methods.matching import label_place
-from nacre.vault.rows import Row, grid
+from nacre.rows import Row, TableEncoder
 
 CELLS = 24  # of a number
 STEPS = 20  # in which the score of a label with two values is counted
@@ -65,7 +64,7 @@ class Predictor:
         """A function of one row: its class and its step as one number, in integers throughout."""
         import jax.numpy as jnp
 
-        places = cell_places(layout, self.columns, CELLS)
+        places = cell_places(layout, self.columns)
         table, start, edges = (jnp.asarray(a) for a in (self.table, self.start, self.edges))
 
         def one_row(row: Row) -> Any:
@@ -80,9 +79,9 @@ class Predictor:
 
 def train(rows: Rows) -> Predictor | None:
     """Learn the label of the synthetic rows; None if there is none, or only one value of it."""
-    schema, layout = rows.schema, rows.schema.layout
-    label = label_place(schema)
-    if label < 0:
+    encoder = TableEncoder(rows.schema)
+    layout, label = encoder.layout, encoder.place(encoder.label)
+    if label is None:
         return None
     classes = int(layout.sizes[label])
     columns = table_columns(layout, label, CELLS)
@@ -93,7 +92,7 @@ def train(rows: Rows) -> Predictor | None:
     if classes < 2 or len(np.unique(truth[:kept])) < 2 or kept == len(rows):
         return None
     table_rows = _grid(rows)
-    cells = _mapped(cell_places(layout, columns, CELLS), table_rows)
+    cells = _mapped(cell_places(layout, columns), table_rows)
     coefficients, intercepts = _fit(cells[:kept], truth[:kept], classes, columns)
     positive = -1
     if classes == 2:
@@ -145,13 +144,15 @@ def _fit(
 
 def _grid(rows: Rows) -> Row:
     """The rows as the vault shows them to a function of one row."""
-    layout = rows.schema.layout
-    nothing = np.zeros((len(rows), 0))
-    encoded = layout.encoded(
-        np.stack(rows.ticks, axis=1) if rows.ticks else nothing,
+    shifted = [
+        (ticks >> number.shift).astype(np.int32)
+        for ticks, number in zip(rows.ticks, rows.schema.layout.numbers, strict=True)
+    ]
+    nothing = np.zeros((len(rows), 0), np.int32)
+    return Row(
+        np.stack(shifted, axis=1) if shifted else nothing,
         np.stack([codes.astype(np.int32) for codes in rows.codes], axis=1),
     )
-    return grid(encoded, layout)
 
 
 def _mapped(one_row: Callable[[Row], Any], rows: Row) -> Index:

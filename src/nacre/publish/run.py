@@ -19,9 +19,9 @@ from nacre.publish.findings import find
 from nacre.publish.predictor import Predictor, train
 from nacre.publish.public import PublicReport, Table
 from nacre.publish.scores import PaidScore, binary_scores, class_scores
-from nacre.rows.source import open_source
+from nacre.rows import TableEncoder, open_source
 from nacre.schema import SchemaError
-from nacre.vault.planning import check_budget
+from nacre.vault.plan import check_budget
 
 ROWS = 50_000
 SCORES = ("columns", "prediction")
@@ -169,11 +169,9 @@ def _paying(
 
 
 def _wanted(model: Model, scores: Sequence[str] | None) -> set[str]:
-    from nacre.methods.matching import class_label
-
     if scores is not None:
         return set(scores)
-    label = class_label(model.schema) is not None
+    label = TableEncoder(model.schema).label is not None
     wanted = {"prediction"} if label else {"columns"}
     return wanted if model.measurements else wanted | {"columns"}
 

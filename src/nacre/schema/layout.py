@@ -12,6 +12,7 @@ import numpy as np
 from nacre.errors import NacreError
 
 Role = Literal["value", "missing"]
+POSITION_BITS = 30  # so that positions, their sums and signs fit into 32-bit integers
 
 
 @final
@@ -25,6 +26,16 @@ class Number:
     name: str
     ticks: int
     zero: int | None = None
+
+    @property
+    def shift(self) -> int:
+        """How many trailing bits of a tick a function of one row does not see."""
+        return max(0, self.ticks.bit_length() - POSITION_BITS)
+
+    @property
+    def positions(self) -> int:
+        """The largest position of a tick: the tick itself, or its leading bits."""
+        return self.ticks >> self.shift
 
 
 @final

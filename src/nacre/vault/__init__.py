@@ -8,24 +8,36 @@ from nacre.vault.accountant import (
     gaussian_mu,
 )
 from nacre.vault.bound import Adjacency, Bound, Segment
+from nacre.vault.doors.choose import Choice, Choices
+from nacre.vault.doors.keys import Keys
+from nacre.vault.doors.steps import Program, Stage, Steps
+from nacre.vault.doors.sum import Sum, Sums, count_question
 from nacre.vault.guarantee import Guarantee
-from nacre.vault.planning import plan_choice, plan_sum
-from nacre.vault.rows import Row
-from nacre.vault.vault import Sums, Vault
+from nacre.vault.plan import Plan
+from nacre.vault.question import AbstractQuestion, Expected
+from nacre.vault.vault import Vault
 
 __all__ = [
+    "AbstractQuestion",
     "Adjacency",
     "Bound",
+    "Choice",
+    "Choices",
+    "Expected",
     "Guarantee",
+    "Keys",
+    "Plan",
+    "Program",
     "Release",
-    "Row",
     "Segment",
+    "Stage",
+    "Steps",
+    "Sum",
     "Sums",
     "Vault",
+    "count_question",
     "epsilon_of",
     "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_mu",
-    "plan_choice",
-    "plan_sum",
 ]

@@ -32,6 +32,8 @@ class Release:
                'exponential': `steps` choices by Gumbel noise of scale `noise` on scores whose
                differences change by at most `sensitivity`;
                'subsampled-gaussian': `steps` noisy sums over Poisson batches at rate `rate`;
+               with a `delta` if the rate was chosen after an earlier answer: then it is accounted
+               for by itself at that delta, and added;
                'approximate': a mechanism proved (`epsilon`, `delta`)-private by itself.
     """
 
@@ -60,7 +62,7 @@ class Release:
         if self.mechanism == "approximate":
             if not self.epsilon > 0 or self.noise or self.sensitivity:
                 raise NacreError(f"Release {self.name!r} needs an epsilon, and nothing else.")
-        elif self.epsilon or self.delta or not (self.noise > 0 and self.sensitivity > 0):
+        elif self.epsilon or not (self.noise > 0 and self.sensitivity > 0):
             raise NacreError(f"Release {self.name!r} needs noise and a sensitivity, no epsilon.")
         elif not 1e-6 < self.noise / self.sensitivity < 1e15:
             raise NacreError(f"Release {self.name!r} has hardly any noise, or nothing but noise.")
@@ -68,6 +70,8 @@ class Release:
         sampled, chosen = (self.mechanism == m for m in ("subsampled-gaussian", "exponential"))
         if (self.rate != 1 and not sampled) or (self.steps != 1 and not (sampled or chosen)):
             raise NacreError(f"Release {self.name!r} cannot have steps or a rate.")
+        if self.delta and not (sampled or self.mechanism == "approximate"):
+            raise NacreError(f"Release {self.name!r} cannot have a delta.")
         if self.one_shot and not 0 < self.mu < math.inf:
             raise NacreError(f"Release {self.name!r} has too little noise to mean anything.")
         if not 0 < self.rate <= 1 or not self.delta < 1:
@@ -150,7 +154,9 @@ def epsilon_of(
     compose to mu^2 = sum mu_i^2 (Dong, Roth and Su, 2022, Corollary 3.3).  With Poisson-subsampled
     ones among them, privacy-loss distributions compose (Koskela et al., 2020; pessimistic rounding,
     the worse of adding and removing).  Approximate releases add their epsilon and delta (basic
-    composition).
+    composition), and so does a subsampled release whose rate was chosen after an earlier answer:
+    whatever the rate, it is dominated by the worst (epsilon, delta)-private pair, and dominating
+    pairs compose adaptively (Zhu, Dong and Wang, 2022, Theorem 10).
 
     Adjacency: each one-shot release already carries its sensitivity under `adjacency`.  Poisson
     subsampling is analyzed under add-remove; under replace-one its part (e, d) counts as
@@ -164,11 +170,14 @@ def epsilon_of(
         )
     fixed = [r for r in releases if r.mechanism == "approximate"]
     one_shot = [r for r in releases if r.one_shot]
-    stepwise = [r for r in releases if r.mechanism == "subsampled-gaussian"]
+    sampled = [r for r in releases if r.mechanism == "subsampled-gaussian"]
+    apart, stepwise = ([r for r in sampled if (r.delta > 0) is alone] for alone in (True, False))
     epsilon = math.fsum(r.epsilon for r in fixed) + SLACK_EPSILON * len(one_shot)
-    left = (delta - math.fsum(r.delta for r in fixed)) * (1 - SLACK_DELTA * len(one_shot))
+    epsilon += math.fsum(_stepwise_epsilon([r], r.delta, adjacency) for r in apart)
+    spent = math.fsum(r.delta for r in (*fixed, *apart))
+    left = (delta - spent) * (1 - SLACK_DELTA * len(one_shot))
     if not one_shot and not stepwise:
-        return epsilon if left >= 0 else math.inf
+        return epsilon if left >= -1e-12 * delta else math.inf
     if left <= 0:
         return math.inf
     if not stepwise:
@@ -178,7 +187,13 @@ def epsilon_of(
     if one_shot:
         left /= 2
         epsilon += gaussian_epsilon(total_mu(one_shot), left)
-    return epsilon + _replaced_epsilon(stepwise, left)
+    return epsilon + _stepwise_epsilon(stepwise, left, adjacency)
+
+
+def _stepwise_epsilon(releases: Sequence[Release], delta: float, adjacency: Adjacency) -> float:
+    if adjacency is Adjacency.ADD_REMOVE:
+        return _distribution_epsilon(releases, delta)
+    return _replaced_epsilon(releases, delta)
 
 
 def _replaced_epsilon(releases: Sequence[Release], delta: float) -> float:
@@ -221,28 +236,44 @@ def _distribution(releases: Sequence[Release]) -> Any:
 
 
 def calibrate(cost: Callable[[float], float], epsilon: float, *, guess: float) -> float:
-    """The smallest noise multiplier whose `cost` stays within `epsilon` (to one part in 10^3).
+    """A noise multiplier whose `cost` is at most `epsilon`, and hardly less (one part in 10^3).
 
-    The search comes from above `guess` and never goes far below the answer: privacy-loss
+    Regula falsi on logarithms, which are nearly a line.  It comes from above `guess`: privacy-loss
     distributions of too little noise are huge and slow.  It stops at a tenth of the guess.
     """
-    high = 1.6 * guess
-    while cost(high) > epsilon:
-        high *= 1.3
-        if high > 1e6:
-            raise NacreError(
-                f"No amount of noise up to {high:g} sensitivities reaches epsilon={epsilon:g}: "
-                "what was released before has used the budget up. Raise epsilon or delta."
-            )
-    low = high / 1.15
-    while cost(low) <= epsilon:
-        low, high = low / 1.15, low
-        if low < guess / 10:
-            return high
-    while high / low > 1 + 1e-3:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if cost(middle) <= epsilon else (middle, high)
-    return high
+    aim = epsilon * (1 - 5e-4)
+    noise, below, above = 1.3 * guess, None, None  # (noise, cost) beyond and within the budget
+    while True:
+        found = cost(noise)
+        if found <= epsilon:
+            above = (noise, found)
+            if found >= epsilon * (1 - 1e-3) or noise <= guess / 10:
+                return noise
+        else:
+            below = (noise, found)
+        if below is None:
+            noise *= min(0.95, max(0.5, (found / aim) ** 0.8))
+        elif above is None:
+            noise *= min(2.0, max(1.02, found / aim))
+            if noise > 1e6:
+                raise NacreError(
+                    f"No amount of noise up to {noise:g} sensitivities reaches epsilon="
+                    f"{epsilon:g}: what was released before has used the budget up. Raise epsilon "
+                    "or delta."
+                )
+        elif above[0] / below[0] < 1 + 1e-4:
+            return above[0]
+        else:
+            noise = _between(below, above, aim)
+
+
+def _between(below: tuple[float, float], above: tuple[float, float], aim: float) -> float:
+    """Where a line through the logarithms of two points reaches `aim`, well inside of both."""
+    (low, more), (high, less) = below, above
+    part = 0.5
+    if math.isfinite(more) and less > 0:
+        part = math.log(more / aim) / math.log(more / less)
+    return low * (high / low) ** min(0.98, max(0.02, part))
 
 
 def subsampled_guess(mu: float, rate: float, steps: int) -> float:

@@ -7,6 +7,7 @@ import enum
 import math
 
 from nacre.errors import NacreError
+from nacre.rows.encoder import Label
 
 
 class Adjacency(enum.StrEnum):
@@ -59,7 +60,7 @@ class Bound:
     """
 
     segments: tuple[Segment, ...]
-    by: str | None = None
+    by: Label | None = None
     count: float = 0.0
 
     def __post_init__(self) -> None:
@@ -67,6 +68,11 @@ class Bound:
             raise NacreError("A bound needs at least one segment or a count.")
         if not (math.isfinite(self.count) and self.count >= 0):
             raise NacreError(f"count must be finite and not negative, got {self.count}.")
+
+    @property
+    def classes(self) -> int:
+        """How many blocks there are: one for each value of the label, or one."""
+        return 1 if self.by is None else self.by.classes
 
     @property
     def size(self) -> int:

@@ -17,18 +17,33 @@ STEP_WISE = (
     "Step-wise releases: idealized real Gaussian noise and real arithmetic in the per-row "
     "functions; 64-bit generator key from the system."
 )
+CHECKED = (
+    "All rows were checked to fit the schema before anything was released: that they do, and that "
+    "there are two at least, is known. The guarantee is among tables of which that is true."
+)
 METADATA = "The schema, the table's column names and declared types, and all settings are public."
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """(epsilon, delta)-differential privacy for one row under `adjacency`."""
+    """(epsilon, delta)-differential privacy for one row under `adjacency`.
+
+    Attributes:
+        epsilon: the privacy parameter.
+        delta: likewise.
+        adjacency: which tables must be hard to tell apart.
+        releases: what the numbers follow from.
+        unit: whose privacy it is.
+        checked: whether the rows were found to fit the schema first; the guarantee then holds
+            among tables that fit it.
+    """
 
     epsilon: float
     delta: float
     adjacency: Adjacency
     releases: tuple[Release, ...] = ()
     unit: str = "row"
+    checked: bool = False
 
     def __post_init__(self) -> None:
         if not self.epsilon > 0:
@@ -43,6 +58,8 @@ class Guarantee:
         """What the numbers rest on, in words."""
         kinds = {release.mechanism for release in self.releases}
         said = [METADATA]
+        if self.checked:
+            said.append(CHECKED)
         if "gaussian" in kinds:
             said.append(ONE_SHOT)
         if "exponential" in kinds:
@@ -73,6 +90,7 @@ class Guarantee:
         return (
             f"(ε = {_upwards(self.epsilon):g}, δ = {self.delta:g}), {self.adjacency.value}, "
             f"per {self.unit}, {number} release{'' if number == 1 else 's'}"
+            f"{', among tables that fit the schema' if self.checked else ''}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -82,6 +100,7 @@ class Guarantee:
             "delta": self.delta,
             "adjacency": self.adjacency.value,
             "unit": self.unit,
+            "checked": self.checked,
             "releases": [release.to_dict() for release in self.releases],
             "assumptions": list(self.assumptions),
         }
@@ -98,6 +117,7 @@ class Guarantee:
             adjacency=Adjacency(data["adjacency"]),
             releases=tuple(Release.from_dict(r) for r in data["releases"]),
             unit=str(data["unit"]),
+            checked=data["checked"] is True,
         )
 
 

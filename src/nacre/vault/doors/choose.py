@@ -1,19 +1,24 @@
-"""Private choices among the blocks of one exact sum, by the exponential mechanism."""
+"""The door `choose`: private choices among the blocks of one exact sum, by Gumbel noise."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import threading
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
-from nacre.vault.accountant import Release
-from nacre.vault.bound import Bound
+from nacre.rows.stream import Stream
+from nacre.vault.accountant import Release, choice_epsilon
+from nacre.vault.bound import Adjacency, Bound
+from nacre.vault.question import AbstractQuestion, Expected
 
+THEOREM = "Gaussian DP of the exponential mechanism (Durfee and Rogers 2019; docs, section 6)"
+LARGEST_BLOCK = 1 << 18  # places of one segment to choose among, all classes together
 TARGET_BITS = 6  # targets and penalties are rounded to 2^-6 of a count
 WEIGHT_BITS = 12  # weights to 2^-12 of the largest
 CELL_LIMIT = 1 << 36  # counts beyond it are clamped, so that 64 bits hold all scores
@@ -22,6 +27,58 @@ ERROR_LIMIT = 1 << 49
 Integers = NDArray[np.int64]
 
 
+@final
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Choice(AbstractQuestion):
+    """Up to `count` private choices among the bound's segments, from one pass over the rows.
+
+    Releases:     the segments chosen, one for each call of what is returned (`Choices`).
+    Adjacency:    the plan's.
+    Sensitivity:  2 * `Bound.block_change`, enforced on the integers that are summed.
+    Guarantee:    together mu-Gaussian DP with mu = sqrt(share) * scale: every choice gets an
+                  equal part of it (`choice_mu`); all are charged before the first is made.
+    Public:       bound, count, share, and so the noise; and the features.
+
+    Attributes:
+        bound: what one row may contribute; its segments are what is chosen among.
+        count: how many choices may be made.
+    """
+
+    bound: Bound
+    count: int
+
+    def __post_init__(self) -> None:
+        if self.count < 1:
+            raise NacreError(f"There must be at least one choice to make, got {self.count}.")
+        if any(self.bound.classes * s.size > LARGEST_BLOCK for s in self.bound.segments):
+            raise NacreError(
+                f"'{self.name}' would choose among blocks of more than {LARGEST_BLOCK:,} numbers. "
+                "Lower the method's settings, or choose a label with fewer values."
+            )
+
+    def release(self, scale: float, adjacency: Adjacency) -> Release:
+        """Gumbel noise for `count` choices."""
+        # Two scores may move in opposite directions, so their difference moves by twice as much.
+        sensitivity = 2 * self.bound.block_change(adjacency) * (1 + 1e-9)
+        each = choice_epsilon(scale * math.sqrt(self.share / self.count)) * (1 - 1e-8)
+        return Release(
+            name=self.name,
+            mechanism="exponential",
+            theorem=THEOREM,
+            adjacency=adjacency,
+            size=len(self.bound.segments),
+            sensitivity=sensitivity,
+            noise=sensitivity / each,
+            steps=self.count,
+        )
+
+    def expected(self, release: Release, rows: int | None) -> Expected:
+        """How far apart two candidates must be to be told apart."""
+        apart = math.pi / math.sqrt(3) * release.noise  # the deviation of a difference of Gumbels
+        return Expected(words=f"candidates that are {apart:,.0f} rows apart can be told apart")
+
+
+@final
 class Choices:
     """Up to `count` choices among blocks; the exact sums stay in here, behind the wall.
 
@@ -87,6 +144,26 @@ class Choices:
             error = min(max(distance - int(penalty[place]), -ERROR_LIMIT), ERROR_LIMIT)
             scores.append(factor * error)
         return scores
+
+
+def answer(
+    question: Choice,
+    release: Release,
+    features: Callable[[Any], Any],
+    stream: Stream,
+    charge: Callable[[], None],
+    on_pass: Callable[[], None],
+) -> Choices:
+    """The exact sums, behind the wall, and the charge for all choices to come."""
+    from nacre.vault.exact_sum import BLOCK, ExactSum
+
+    exact = ExactSum(features, question.bound, stream.encoder)
+    if not exact.integer:
+        raise NacreError("Choices need features that are integers, such as one-hot counts.")
+    sums, _ = exact(stream.blocks(BLOCK, on_pass))
+    choices = Choices(sums, question.bound, release)
+    charge()
+    return choices
 
 
 def _on_grid(values: Any, shape: tuple[int, ...], name: str) -> Integers:

@@ -1,34 +1,74 @@
-"""Discovery of a column's values, by OpenDP's Laplace noise with a threshold."""
+"""The door `keys`: which values of a column many rows hold, by noise with a threshold."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable
+from typing import Any, final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nacre.errors import NacreError
+from nacre.rows.stream import Stream
 from nacre.vault.accountant import Release
 from nacre.vault.bound import Adjacency
+from nacre.vault.question import AbstractQuestion, Expected
+
+THEOREM = "Laplace noise with a threshold (Rogers 2023; OpenDP make_laplace_threshold)"
 
 
-def stable_keys(
-    batches: Iterable[pa.RecordBatch],
-    column: str,
-    release: Release,
-    adjacency: Adjacency,
-    charge: Callable[[], None],
+@final
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Keys(AbstractQuestion):
+    """The values of a column that are held by many rows.
+
+    Releases:     the set of values whose count plus Laplace noise passes a threshold.
+    Sensitivity:  a row holds one value; add-remove changes one count by one, replace-one two.
+    Guarantee:    (epsilon, delta), OpenDP's `make_laplace_threshold`, the scale and the threshold
+                  being the smallest that its own privacy map accepts.
+    Public:       the column's name, epsilon, delta.
+
+    Attributes:
+        column: whose values.
+        epsilon: of this release, whatever the others cost.
+        delta: likewise.
+    """
+
+    column: str
+    epsilon: float
+    delta: float
+    share: float = 0.0
+
+    def release(self, scale: float, adjacency: Adjacency) -> Release:
+        """The same at any scale."""
+        return Release(
+            name=self.name,
+            mechanism="approximate",
+            theorem=THEOREM,
+            adjacency=adjacency,
+            size=1,
+            epsilon=self.epsilon,
+            delta=self.delta,
+        )
+
+    def expected(self, release: Release, rows: int | None) -> Expected:
+        """How many rows must hold a value for it to be found."""
+        return Expected(words="values that only a few rows hold are not found")
+
+
+def answer(
+    question: Keys, release: Release, stream: Stream, charge: Callable[[], None]
 ) -> tuple[str, ...]:
     """Values (as text) whose noisy count passes the threshold; `charge` runs before the noise."""
     counts: Counter[str] = Counter()
-    for batch in batches:
-        found = pc.value_counts(_as_bytes(batch.column(column)))
+    for batch in stream.source.batches():
+        found = pc.value_counts(_as_bytes(batch.column(question.column)))
         for value, count in zip(found.field(0), found.field(1).to_pylist(), strict=True):
             if (key := _key(value.as_py())) is not None:
                 counts[key] += count
-    measurement = _calibrated(release.epsilon, release.delta, adjacency)
+    measurement = _calibrated(release.epsilon, release.delta, release.adjacency)
     charge()
     return tuple(sorted(measurement(dict(counts))))
 

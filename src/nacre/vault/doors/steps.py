@@ -1,32 +1,41 @@
-"""The compiled loop behind `Vault.train`: Poisson batches, clipped values, noise, update."""
+"""The door `steps`: step-wise training on Poisson batches, all of it inside one compiled loop."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
-
-import jax
-import jax.flatten_util
-import jax.numpy as jnp
+from collections.abc import Callable
+from typing import Any, final
 
 from nacre.errors import NacreError
-from nacre.vault.rows import Row
-from nacre.vault.tracing import RefusedFunction, Traced, trace
+from nacre.rows.stream import Stream
+from nacre.vault.accountant import (
+    Release,
+    calibrate,
+    epsilon_of,
+    gaussian_epsilon,
+    gaussian_mu,
+    subsampled_guess,
+)
+from nacre.vault.bound import Adjacency
+from nacre.vault.noise import system_key
+from nacre.vault.question import AbstractQuestion, Expected
 
-UNIT_BITS = 20  # contributions are rounded towards zero to 2^-20 of their clip
+THEOREM = "Poisson-subsampled Gaussian, privacy-loss distribution (Koskela et al. 2020)"
+APART = "rate after the count: added with a delta of its own (Zhu et al. 2022, Theorem 10)"
+ODDS = 1 << 32  # a row joins a batch if 32 random bits are below rate * 2^32
 
 
+@final
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Stage:
-    """One noisy sum per step: `per_row(shared, earlier, row, key)` clipped to L2 norm `clip`.
+    """One noisy sum of a step.
 
-    `share` is this stage's part of the step's privacy cost; stages of one step see the same
-    Poisson batch, and the noisy sums of those before it as `earlier`.
+    Attributes:
+        clip: the L2 norm to which each row's contribution is clipped.
+        share: this stage's part of the step's privacy cost.
     """
 
-    per_row: Callable[[Any, tuple[Any, ...], Row, Any], Any]
     clip: float
     share: float = 1.0
 
@@ -35,110 +44,175 @@ class Stage:
             raise NacreError("A stage needs a positive clip and a share in (0, 1].")
 
 
+@final
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Loop:
-    """All that one step needs, all of it public but the rows and the secret key.
+class Steps(AbstractQuestion):
+    """`steps` noisy updates on Poisson batches of expected size `batch`.
 
-    Releases:     for each stage the sum over a Poisson batch of clipped contributions, plus
-                  N(0, (clip * multiplier / sqrt(share))^2) in each place.
-    Sensitivity:  add-remove: `clip` a stage, so over the stages of one step together
-                  sum (clip / noise)^2 = sum share / multiplier^2 = 1 / multiplier^2.
-    Exactness:    contributions are clipped in float64, rounded towards zero to integers and
-                  summed as integers; noise is drawn in float64.
-    Bad rows:     contribute zero, as does a contribution that is not finite.
+    Releases:     every noisy sum of every stage and step (`Loop` in loop.py).
+    Adjacency:    add-remove; under replace-one by the generic conversion
+                  (e, d) -> (2e, (1 + exp(e)) d).
+    Sensitivity:  one event per step with noise multiplier 1 / sqrt(sum (clip / noise)^2).
+    Guarantee:    privacy-loss distribution of the Poisson-subsampled Gaussian.  Its parameters are
+                  fixed before the first answer, so that it composes with all other releases.
+                  Where the number of rows is private, the rate follows from a noisy count: then the
+                  release gets an epsilon and a delta of its own, which are fixed before, and these
+                  are added (the worst pair of an (epsilon, delta)-private mechanism dominates it
+                  whatever rate the count led to).
+    Public:       all of it; `rows` is a public number of rows, or None.
+
+    Attributes:
+        steps: how many.
+        batch: the expected number of rows of a batch.
+        stages: the noisy sums of one step, on the same batch.
+        rows: a public number of rows, which decides the rate; None if there is none.
     """
 
-    prepare: Callable[[Any, Any], Any]
-    stages: Sequence[Stage]
-    update: Callable[[Any, tuple[Any, ...], Any], Any]
-    threshold: int  # a row joins a batch if 32 random bits are below this
-    multiplier: float
-    chunk: int
+    steps: int
+    batch: int
+    stages: tuple[Stage, ...] = (Stage(clip=1.0),)
+    rows: int | None = None
 
-    def checked(self, state: Any, shape: Row, key: Any) -> Loop:
-        """This loop with every per-row function replaced by its traced and checked program."""
-        with jax.enable_x64(False):
-            return self._checked(state, shape, key)
-
-    def _checked(self, state: Any, shape: Row, key: Any) -> Loop:
-        shared = jax.eval_shape(self.prepare, state, key)
-        earlier: tuple[Any, ...] = ()
-        stages = []
-        for stage in self.stages:
-            traced = trace(stage.per_row, shared, earlier, shape, key)
-            leaves = jax.tree.leaves(traced.shape)
-            if not leaves or not all(jnp.issubdtype(v.dtype, jnp.floating) for v in leaves):
-                raise RefusedFunction("per_row must return floating-point arrays.")
-            stages.append(dataclasses.replace(stage, per_row=traced))
-            earlier = (*earlier, traced.shape)
-        before = jax.eval_shape(lambda: state)
-        after = jax.eval_shape(self.update, state, earlier, key)
-        shapes = [jax.tree.map(lambda v: (v.shape, v.dtype), tree) for tree in (before, after)]
-        if shapes[0] != shapes[1]:
+    def __post_init__(self) -> None:
+        if self.steps < 1 or self.batch < 1:
             raise NacreError(
-                "update(state, sums, key) must return a state of the same structure, shapes and "
-                "types as the one it got."
+                f"steps and batch must be at least 1, got {self.steps} and {self.batch}."
             )
-        return dataclasses.replace(self, stages=tuple(stages))
+        if not math.isclose(math.fsum(stage.share for stage in self.stages), 1.0):
+            raise NacreError("The shares of a step's stages must add up to 1.")
 
-    def run(self, state: Any, rows: Row, valid: Any, secret: Any, public: Any, steps: Any) -> Any:
-        """Run the given step numbers; to be compiled with 64-bit numbers enabled."""
+    def threshold(self, rows: float) -> int:
+        """A row joins a batch if 32 random bits are below this."""
+        return min(ODDS - 1, math.ceil(self.batch / max(rows, self.batch) * ODDS))
 
-        def one(state: Any, step: Any) -> tuple[Any, None]:
-            return self._step(state, rows, valid, secret, public, step), None
+    def release(self, scale: float, adjacency: Adjacency) -> Release:
+        """As much noise as the central limit theorem gives a Gaussian of the question's share.
 
-        return jax.lax.scan(one, state, steps)[0]
+        The plan's search over `scale` then makes the exact cost of all releases fit the budget.
+        """
+        mu = scale * math.sqrt(self.share)
+        if self.rows is None:
+            raise NacreError("Without a public number of rows, use `apart`.")
+        rate = self.threshold(self.rows) / ODDS
+        return self._at(rate, subsampled_guess(mu, rate, self.steps), adjacency)
 
-    def _step(self, state: Any, rows: Row, valid: Any, secret: Any, public: Any, step: Any) -> Any:
-        with jax.enable_x64(False):
-            hidden = jax.random.split(jax.random.fold_in(secret, step), 3)
-            open_keys = jax.random.split(jax.random.fold_in(public, step))
-            shared = self.prepare(state, open_keys[0])
-        total = len(valid)
-        chosen = jax.random.bits(hidden[0], (total,), jnp.uint32) < jnp.uint32(self.threshold)
-        (batch,) = jnp.nonzero(chosen & valid, size=total, fill_value=total)
-        size = jnp.sum(chosen & valid)
-        sums: tuple[Any, ...] = ()
-        for place, stage in enumerate(self.stages):
-            exact, unravel = self._stage_sum(stage, shared, sums, rows, batch, size, hidden[1])
-            scale = stage.clip * self.multiplier / math.sqrt(stage.share)
-            key = jax.random.fold_in(hidden[2], place)
-            noise = scale * jax.random.normal(key, exact.shape, jnp.float64)
-            noisy = exact.astype(jnp.float64) * (stage.clip * 2.0**-UNIT_BITS) + noise
-            sums = (*sums, unravel(noisy.astype(jnp.float32)))
-        with jax.enable_x64(False):
-            return self.update(state, sums, open_keys[1])
+    def apart(self, scale: float, delta: float, adjacency: Adjacency) -> Release:
+        """What is reserved where the rate follows from a count: an epsilon at `delta`."""
+        return Release(
+            name=self.name,
+            mechanism="approximate",
+            theorem=APART,
+            adjacency=adjacency,
+            size=1,
+            epsilon=max(gaussian_epsilon(scale * math.sqrt(self.share), delta), 1e-9),
+            delta=delta,
+        )
 
-    def _stage_sum(
-        self, stage: Stage, shared: Any, sums: Any, rows: Row, batch: Any, size: Any, key: Any
-    ) -> tuple[Any, Callable[[Any], Any]]:
-        """The exact integer sum over the batch, in as many fixed-size chunks as it needs."""
-        if not isinstance(stage.per_row, Traced):
-            raise RefusedFunction("A loop runs checked programs only: use `Loop.checked`.")
-        with jax.enable_x64(False):
-            zeros = jax.tree.map(lambda v: jnp.zeros(v.shape, jnp.float32), stage.per_row.shape)
-            flat, unravel = jax.flatten_util.ravel_pytree(zeros)
+    def after_count(self, reserved: Release, rows: float) -> Release:
+        """The release whose cost is what was reserved, now that the rate is known."""
+        rate = self.threshold(rows) / ODDS
+        mu = gaussian_mu(reserved.epsilon, reserved.delta)
+        multiplier = calibrate(
+            lambda m: epsilon_of(
+                [self._at(rate, m, reserved.adjacency, reserved.delta)],
+                reserved.delta,
+                reserved.adjacency,
+            ),
+            reserved.epsilon,
+            guess=subsampled_guess(mu, rate, self.steps),
+        )
+        return self._at(rate, multiplier, reserved.adjacency, reserved.delta)
 
-        def contribution(index: Any) -> Any:
-            row = Row(*(part[jnp.minimum(index, len(part) - 1)] for part in rows))
-            with jax.enable_x64(False):
-                value = stage.per_row(shared, sums, row, jax.random.fold_in(key, index))
-                vector, _ = jax.flatten_util.ravel_pytree(value)
-            wide = vector.astype(jnp.float64)
-            norm = jnp.sqrt(jnp.sum(wide**2))
-            # Shrunk by 2^-40 so that rounding of the norm cannot carry it over the clip.
-            scale = jnp.minimum(1.0, stage.clip / norm) * (1 - 2.0**-40)
-            good = jnp.isfinite(norm) & (norm > 0) & (index < len(rows.codes))
-            steps = jnp.trunc(wide * scale * (2.0**UNIT_BITS / stage.clip))
-            return jnp.where(good, jnp.nan_to_num(steps), 0).astype(jnp.int64)
+    def _at(
+        self, rate: float, multiplier: float, adjacency: Adjacency, delta: float = 0.0
+    ) -> Release:
+        return Release(
+            name=self.name,
+            mechanism="subsampled-gaussian",
+            theorem=THEOREM,
+            adjacency=adjacency,
+            size=1,
+            sensitivity=1.0,
+            noise=multiplier,
+            rate=rate,
+            steps=self.steps,
+            delta=delta,
+        )
 
-        padded = jnp.concatenate([batch, jnp.full(self.chunk, len(batch), batch.dtype)])
+    def expected(self, release: Release, rows: int | None) -> Expected:
+        """The noise of one step's mean, in units of the clip."""
+        if release.mechanism == "approximate":
+            return Expected(words="the rate, and with it the noise, follow from the noisy count")
+        parts = [release.noise / math.sqrt(stage.share) / self.batch for stage in self.stages]
+        said = ", ".join(f"{part:.2g}" for part in parts)
+        return Expected(words=f"a step's mean over a batch is off by {said} clipping norms")
 
-        def body(carry: Any) -> Any:
-            start, total = carry
-            part = jax.lax.dynamic_slice(padded, (start,), (self.chunk,))
-            return start + self.chunk, total + jnp.sum(jax.vmap(contribution)(part), axis=0)
 
-        begin = (jnp.zeros((), batch.dtype), jnp.zeros(flat.shape, jnp.int64))
-        _, total = jax.lax.while_loop(lambda carry: carry[0] < size, body, begin)
-        return total, unravel
+@final
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Program:
+    """What is trained, as one value; ordinary code, but for `per_row`, which the vault maps.
+
+    Attributes:
+        state: what is trained, a tree of arrays.
+        prepare: (state, key) -> shared, once a step, public.
+        per_row: for each stage (shared, earlier, row, key) -> a tree of arrays, of one row;
+            `earlier` are the noisy sums of the stages before it.
+        update: (state, noisy sums, key) -> state.
+        exact: whether rows are computed one at a time, so that a row's contribution is proved to
+            be a function of that row alone; slower.
+    """
+
+    state: Any
+    prepare: Callable[[Any, Any], Any]
+    per_row: tuple[Callable[..., Any], ...]
+    update: Callable[[Any, tuple[Any, ...], Any], Any]
+    exact: bool = False
+
+
+def answer(
+    question: Steps,
+    release: Release,
+    program: Program,
+    stream: Stream,
+    charge: Callable[[], None],
+    on_progress: Callable[[float], None],
+    *,
+    key: Any,
+    chunk: int = 64,
+    report_every: int = 50,
+) -> Any:
+    """Check the program, charge, then run the compiled loop; the last state."""
+    import jax
+    import jax.numpy as jnp
+
+    from nacre.vault.loop import Loop, LoopStage
+
+    if len(program.per_row) != len(question.stages):
+        raise NacreError(
+            f"The program has {len(program.per_row)} functions of one row, the question "
+            f"{len(question.stages)} stages."
+        )
+    loop = Loop(
+        prepare=program.prepare,
+        stages=tuple(
+            LoopStage(per_row=function, clip=stage.clip, share=stage.share)
+            for function, stage in zip(program.per_row, question.stages, strict=True)
+        ),
+        update=program.update,
+        threshold=round(release.rate * ODDS),
+        multiplier=release.noise,
+        chunk=chunk,
+    ).checked(program.state, stream.encoder.shape, key)
+    block = stream.whole()
+    charge()
+    secret, state, steps = system_key(), program.state, question.steps
+    with jax.enable_x64(True):
+        run = jax.jit(loop.run)
+        for start in range(0, steps, report_every):
+            # int32 step numbers: fold_in is the same in 32- and 64-bit mode.
+            numbers = jnp.arange(start, min(steps, start + report_every), dtype=jnp.int32)
+            state = run(state, block.rows, block.valid, secret, key, numbers)
+            jax.block_until_ready(state)
+            on_progress(min(1.0, (start + len(numbers)) / steps))
+    return state

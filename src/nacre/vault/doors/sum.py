@@ -1,191 +1,196 @@
-"""The exact sum behind `Vault.sum`: one streaming pass, integers only, clipped row by row."""
+"""The door `sum`: one pass over the rows, integer sums, one discrete Gaussian."""
 
 from __future__ import annotations
 
-import functools
+import dataclasses
 import math
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, final
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
-from nacre.exact import is_exact
-from nacre.vault.bound import Bound
-from nacre.vault.rows import Block, Row
-from nacre.vault.tracing import RefusedFunction, trace
+from nacre.rows.stream import Stream
+from nacre.vault.accountant import Release
+from nacre.vault.bound import Adjacency, Bound
+from nacre.vault.noise import LARGEST, add_discrete_gaussian, grid_bits
+from nacre.vault.question import AbstractQuestion, Expected
 
-BLOCK = 512
-FLOAT_BITS = 20  # features that are not integers are rounded to 2^-20 of their segment's bound
+THEOREM = "Gaussian DP of the clipped integer sum (Balle and Wang 2018; Dong et al. 2022)"
+LARGEST_RELEASE = 4_000_000  # exact noise takes some 40 microseconds a number
+FACTOR_ONE = 1 << 8  # what a label's weight of one is in integers
 
-Features = Callable[[Row], Any]
+
+@final
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Sum(AbstractQuestion):
+    """The noisy sum of a vector of one row over all rows, by label if the bound says so.
+
+    Releases:     sum_i weight_j f_j(x_i) per segment and class, and c times the count.
+    Adjacency:    the plan's.
+    Sensitivity:  `Bound.sensitivity`, enforced on the integers that are summed; `weight` only
+                  shrinks contributions.
+    Guarantee:    mu-Gaussian DP with mu = sqrt(share) * scale, by discrete Gaussian noise of
+                  scale sensitivity / mu; the discretization's slack is charged.
+    Public:       bound, share, weight, and so the noise; and the features.
+
+    Attributes:
+        bound: what one row may contribute.
+        unit: what one is worth in the features' units, so that errors can be told in words: the
+            standard error of a mean feature is noise / unit / rows.
+        weight: a public factor in (0, 1] for each value of the label, or none.
+    """
+
+    bound: Bound
+    unit: float = 1.0
+    weight: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        classes = 0 if self.bound.by is None else self.bound.classes
+        if self.weight is not None and (
+            len(self.weight) != classes or not all(0 < w <= 1 for w in self.weight)
+        ):
+            raise NacreError(
+                f"`weight` must give each of the {classes} labels a number in (0, 1], and the "
+                "bound must name the label in `by`."
+            )
+        if self.size > LARGEST_RELEASE:
+            raise NacreError(
+                f"'{self.name}' would release {self.size:,} numbers; at most {LARGEST_RELEASE:,} "
+                "are allowed. Merge values of the columns with the longest lists, choose a label "
+                "with fewer values, or lower the method's settings."
+            )
+
+    @property
+    def size(self) -> int:
+        """How many numbers are released."""
+        return self.bound.classes * (self.bound.size + (1 if self.bound.count else 0))
+
+    def release(self, scale: float, adjacency: Adjacency) -> Release:
+        """Noise in proportion to the sensitivity."""
+        # One part in 10^9 more than needed, for the rounding of norms to floats.
+        sensitivity = self.bound.sensitivity(adjacency) * (1 + 1e-9)
+        return Release(
+            name=self.name,
+            mechanism="gaussian",
+            theorem=THEOREM,
+            adjacency=adjacency,
+            size=self.size,
+            sensitivity=sensitivity,
+            noise=sensitivity / (scale * math.sqrt(self.share)),
+        )
+
+    def expected(self, release: Release, rows: int | None) -> Expected:
+        """The error of a mean feature of the heaviest segment, and of a count."""
+        weights = [segment.weight for segment in self.bound.segments]
+        per_unit = release.noise / max(weights, default=math.inf) / self.unit
+        return Expected(
+            error=per_unit / rows if rows and weights else None,
+            count_error=release.noise / self.bound.count if self.bound.count else None,
+        )
 
 
-def row_shape(numbers: int, codes: int) -> Row:
-    """The shape of one row, on which functions are traced."""
-    return Row(
-        jax.ShapeDtypeStruct((numbers,), jnp.int32), jax.ShapeDtypeStruct((codes,), jnp.int32)
+def count_question(share: float) -> Sum:
+    """How many rows there are, where that is private."""
+    return Sum(
+        name="number of rows",
+        meaning="how many rows there are",
+        bound=Bound(segments=(), count=1.0),
+        share=share,
     )
 
 
-class ExactSum:
-    """The sum of one row's features over a table, before noise.  NOT private by itself.
+@final
+@dataclasses.dataclass(frozen=True)
+class Sums:
+    """A noisy sum, as it left the vault.
 
-    Sensitivity:  `Bound.sensitivity`, enforced: each segment of each row's contribution is
-                  clipped as integers, so the bound holds whatever `features` does.
-    Exactness:    a row's contribution is a function of the row alone.  Integer features are, in
-                  any order (`nacre.exact`); floating-point ones are computed one row at a time
-                  by the same instructions, then rounded to integers.  Integer sums do not depend
-                  on order, chunking or the number of machines.
-    Bad rows:     a row that does not fit the schema, a feature that is not finite, or sparse
-                  indices that do not strictly increase make the contribution zero.
+    Attributes:
+        values: (classes, size).
+        noise: the standard deviation of each value, by segment, in the units of the features
+            (times one over the label's weight, where the sum was weighted).
+        counts: (classes,), if the bound asked for them.
+        count_noise: the standard deviation of each count.
     """
 
-    def __init__(self, features: Features, bound: Bound, shape: Row, *, label: int | None = None):
-        # `label` is the place of `bound.by` among the codes.
-        self.bound, self.label = bound, label
-        with jax.enable_x64(True):
-            self.features = trace(features, shape)
-        self.sparse = isinstance(self.features.shape, tuple)
-        outputs = list(self.features.shape) if self.sparse else [self.features.shape]
-        self._check_outputs(outputs)
-        self.integer = bool(jnp.issubdtype(outputs[-1].dtype, jnp.integer))
-        self.exact = is_exact(self.features.jaxpr)
-        # One unit of the integer sums, in the units of the features, by segment.
-        self.units = [
-            1.0 if self.integer else 2.0 ** math.ceil(math.log2(s.norm)) * 2.0**-FLOAT_BITS
-            for s in bound.segments
-        ]
-        self.limits = [
-            math.floor(s.norm**2 / unit**2 * (1 + 1e-12))
-            for s, unit in zip(bound.segments, self.units, strict=True)
-        ]
-        if max(self.limits, default=0) >= 2**50:
-            raise NacreError("The bound is too large for integer sums: scale the features down.")
+    values: NDArray[np.float64]
+    noise: tuple[float, ...]
+    counts: NDArray[np.float64] | None = None
+    count_noise: float = 0.0
 
-    def _check_outputs(self, outputs: list[Any]) -> None:
-        if len(outputs) != 1 + self.sparse or any(getattr(o, "ndim", 0) != 1 for o in outputs):
-            raise RefusedFunction(
-                "features(row) must return one vector, or (indices, values) of a sparse one."
-            )
-        if not any(jnp.issubdtype(outputs[-1].dtype, t) for t in (jnp.integer, jnp.floating)):
-            raise RefusedFunction(f"Features must be real numbers, not {outputs[-1].dtype}.")
-        if self.sparse and (
-            outputs[0].shape != outputs[1].shape
-            or not jnp.issubdtype(outputs[0].dtype, jnp.integer)
-        ):
-            raise RefusedFunction("Sparse features need integer indices, one for each value.")
-        if not self.sparse and outputs[0].shape[0] != self.bound.size:
-            raise RefusedFunction(
-                f"features(row) returns {outputs[0].shape[0]} values, "
-                f"the bound describes {self.bound.size}."
-            )
+    @property
+    def total(self) -> float:
+        """The noisy number of rows."""
+        if self.counts is None:
+            raise NacreError("The bound of this sum asked for no count.")
+        return float(self.counts.sum())
 
-    def __call__(
-        self, stream: Iterable[Block], classes: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Sums of shape (classes, size) in `units`, and the number of good rows in each class."""
-        with jax.enable_x64(True):
-            step = jax.jit(functools.partial(self._block, classes), donate_argnums=(1, 2))
-            constants = self.features.constants
-            sums = jnp.zeros((classes, self.bound.size), jnp.int64)
-            counts = jnp.zeros(classes, jnp.int64)
-            for block in stream:
-                sums, counts = step(constants, sums, counts, block.rows, block.valid)
-            return np.array(sums), np.array(counts)
 
-    def _block(
-        self,
-        classes: int,
-        constants: Any,
-        sums: jax.Array,
-        counts: jax.Array,
-        rows: Row,
-        valid: jax.Array,
-    ) -> tuple[jax.Array, jax.Array]:
-        contributions: Any
-        one_row = functools.partial(self._sparse_row if self.sparse else self._dense_row, constants)
-        if self.exact:
-            contributions, good = jax.vmap(one_row)(rows)
-        else:
-            contributions, good = jax.lax.map(one_row, rows)
-        good = good & valid
-        label = (
-            jnp.zeros(len(valid), jnp.int32) if self.label is None else rows.codes[:, self.label]
+def answer(
+    question: Sum,
+    release: Release,
+    features: Callable[[Any], Any],
+    stream: Stream,
+    charge: Callable[[], None],
+    on_pass: Callable[[], None],
+) -> Sums:
+    """The exact sum, the charge, then the noise."""
+    from nacre.vault.exact_sum import BLOCK, ExactSum
+
+    bound = question.bound
+    exact = ExactSum(features, bound, stream.encoder)
+    factors = _factors(question.weight, bound.classes)
+    places = grid_places(release, bound, exact.units)
+    sums, counts = exact(stream.blocks(BLOCK, on_pass))
+    columns, steps = [], []
+    for j, segment in enumerate(bound.segments):
+        step = math.floor(segment.weight * exact.units[j] * 2.0**places)
+        part = sums[:, bound.offsets[j] : bound.offsets[j + 1]]
+        columns.append(_scaled(part, factors[:, None] * step))
+        steps.append(step / exact.units[j])
+    count_step = math.floor(bound.count * 2.0**places)
+    if bound.count:
+        columns.append(_scaled(counts[:, None], factors[:, None] * count_step))
+    scale = release.noise * 2.0**places * FACTOR_ONE
+    charge()
+    noisy = add_discrete_gaussian(np.concatenate(columns, axis=1), scale).astype(np.float64)
+    undo = np.array(factors, np.float64)[:, None]
+    values = [
+        noisy[:, bound.offsets[j] : bound.offsets[j + 1]] / (steps[j] * undo)
+        for j in range(len(steps))
+    ]
+    return Sums(
+        values=np.concatenate(values or [np.zeros((bound.classes, 0))], axis=1),
+        noise=tuple(scale / (step * FACTOR_ONE) for step in steps),
+        counts=noisy[:, -1] / (count_step * undo[:, 0]) if bound.count else None,
+        count_noise=scale / (count_step * FACTOR_ONE) if bound.count else 0.0,
+    )
+
+
+def grid_places(release: Release, bound: Bound, units: Sequence[float]) -> int:
+    """Binary places of the one fine grid on which one discrete Gaussian serves every segment."""
+    sizes = [u * s.weight for u, s in zip(units, bound.segments, strict=True)]
+    finest = min([*sizes, bound.count] if bound.count else sizes)
+    places = max(grid_bits(release.noise, release.size), math.ceil(-math.log2(finest)) + 8)
+    if release.noise * 2.0**places * FACTOR_ONE * 2**6 >= LARGEST:
+        raise NacreError(
+            "The segments' norms or weights are too far apart for one grid of 64-bit integers. "
+            "Bring them closer together, or ask in two sums."
         )
-        label = jnp.clip(label, 0, classes - 1)
-        # The count is of rows that fit; a row whose features fail is absent from both.
-        counts = counts.at[label].add(good.astype(jnp.int64))
-        if self.sparse:
-            indices, values = contributions
-            values = jnp.where(good[:, None], values, 0)
-            sums = sums.at[label[:, None], indices].add(values, mode="drop")
-        elif classes <= 4:
-            for c in range(classes):
-                mine = good & (label == c)
-                part = jnp.where(mine[:, None], contributions, 0)
-                part_sum = jnp.sum(part, axis=0, dtype=self._wide(len(valid)))
-                sums = sums.at[c].add(part_sum.astype(jnp.int64))
-        else:
-            # Integers below 2^53: the float64 product is exact in any order.
-            owner = (label == jnp.arange(classes)[:, None]) & good
-            part = owner.astype(jnp.float64) @ contributions.astype(jnp.float64)
-            sums += part.astype(jnp.int64)
-        return sums, counts
+    return places
 
-    def _wide(self, rows: int) -> Any:
-        """32 bits where no sum of that many rows can exceed them, by the public bounds."""
-        largest = math.isqrt(max(self.limits, default=0)) + 1
-        return jnp.int32 if largest * rows < 2**31 else jnp.int64
 
-    def _dense_row(self, constants: Any, row: Row) -> tuple[jax.Array, jax.Array]:
-        values = self.features(row, constants=constants)
-        good = jnp.all(jnp.isfinite(values))
-        parts = []
-        for place, segment in enumerate(self.bound.segments):
-            start = self.bound.offsets[place]
-            part = self._integers(values[start : start + segment.size], place)
-            square = jnp.sum(part.astype(jnp.float64) ** 2)
-            parts.append(self._clip(part, square, self.limits[place]))
-        return jnp.concatenate(parts) if parts else jnp.zeros(0, jnp.int32), good
+def _factors(weight: Sequence[float] | None, classes: int) -> NDArray[np.int64]:
+    """Public weights by class as whole multiples of 2^-8."""
+    given = (1.0,) * classes if weight is None else weight
+    return np.array([max(1, math.floor(w * FACTOR_ONE)) for w in given], np.int64)
 
-    def _sparse_row(
-        self, constants: Any, row: Row
-    ) -> tuple[tuple[jax.Array, jax.Array], jax.Array]:
-        indices, values = self.features(row, constants=constants)
-        good = jnp.all(jnp.isfinite(values))
-        good &= jnp.all(indices[1:] > indices[:-1])
-        good &= jnp.all((indices >= 0) & (indices < self.bound.size))
-        owner = jnp.searchsorted(jnp.asarray(self.bound.offsets[1:]), indices, side="right")
-        owner = jnp.minimum(owner, len(self.limits) - 1)
-        part = self._integers(values, owner)
-        limits = jnp.asarray(self.limits)
-        squares = jnp.zeros(limits.shape, jnp.float64).at[owner].add(part.astype(jnp.float64) ** 2)
-        clipped = self._clip(part, squares[owner], limits[owner])
-        return (indices, clipped), good
 
-    def _integers(self, values: jax.Array, place: Any) -> jax.Array:
-        """The values in integer units; beyond 2^26 units they would be clipped anyway.
+def _scaled(sums: NDArray[np.int64], steps: NDArray[np.int64] | int) -> NDArray[np.int64]:
+    """sums * steps, clamped before 64 bits end: a clamp never moves two tables further apart.
 
-        `place` is their segment, or the segment of each.
-        """
-        low = jnp.asarray([-(2**26) if s.signed else 0 for s in self.bound.segments])[place]
-        if self.integer:
-            # Unsigned 64-bit numbers first lose what a signed one could not hold.
-            small = jnp.minimum(values, 2**26) if values.dtype == jnp.uint64 else values
-            return jnp.clip(small.astype(jnp.int64), low, 2**26).astype(jnp.int32)
-        scaled = jnp.nan_to_num(values.astype(jnp.float64)) / jnp.asarray(self.units)[place]
-        return jnp.trunc(jnp.clip(scaled, low.astype(jnp.float64), 2.0**26)).astype(jnp.int32)
-
-    @staticmethod
-    def _clip(part: jax.Array, square: jax.Array, limit: Any) -> jax.Array:
-        """Scale integers down to norm^2 <= limit where they are above; truncation only shrinks.
-
-        `square` is exact (integers below 2^53 in float64), so the comparison is too.
-        """
-        scale = jnp.where(square > limit, jnp.sqrt(limit / square) * (1 - 2.0**-40), 1.0)
-        scaled = jnp.trunc(part * scale).astype(part.dtype)
-        return jnp.where(square > limit, scaled, part)
+    A product that wrapped around would; `grid_places` keeps the steps themselves far below that.
+    """
+    most = LARGEST // np.asarray(steps, np.int64)
+    return np.clip(sums, -most, most) * np.asarray(steps, np.int64)

@@ -1,0 +1,97 @@
+"""AIM (McKenna, Mullins, Sheldon and Miklau, 2022): count what the model so far gets most wrong.
+
+Pairs of columns are chosen privately, again and again, and counted; a graphical model is fitted to
+all counts.  For a label with classes, all is counted for each class.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING, Any, ClassVar, Self, final
+
+from nacre.errors import NacreError
+from nacre.methods import graphical
+from nacre.methods.graphical import Design
+from nacre.methods.method import AbstractMethod, setting
+from nacre.rows import TableEncoder
+from nacre.vault import Adjacency, Choice, Sum
+
+if TYPE_CHECKING:
+    from nacre.nets.graphical import GraphicalGenerator
+    from nacre.vault import Plan, Vault
+
+
+@final
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AIM(AbstractMethod):
+    """Settings of AIM; all of them public constants."""
+
+    title: ClassVar[str] = "AIM"
+    paper: ClassVar[str] = "McKenna, Mullins, Sheldon and Miklau (2022), AIM, VLDB 15(11)"
+    summary: ClassVar[str] = "chooses marginals that a graphical model gets wrong, and counts them"
+
+    first: float = setting(0.25, "share of the budget for the histograms")
+    choosing: float = setting(0.1, "share for the choices; counting the chosen gets the rest")
+    cells: int = setting(512, "most values of a number with a cell each; else 256, finer near zero")
+    bins: int = setting(16, "of a number where pairs are counted: about so many")
+    columns: int = setting(32, "paired at most; in wider tables those that say most of the label")
+    rounds: int = setting(4, "how often pairs are chosen and counted")
+    each_column: float = setting(2.5, "pairs counted for each column, in all rounds together")
+    megabytes: float = setting(2.0, "of the model at most: larger pairs are not chosen")
+    steps: int = setting(300, "of the fit after each round; four times as many after the last")
+
+    def __post_init__(self) -> None:
+        graphical.check_settings(
+            first=self.first,
+            choosing=self.choosing,
+            cells=self.cells,
+            bins=self.bins,
+            columns=self.columns,
+            steps=self.steps,
+        )
+        if not 1 <= self.rounds <= 50:
+            raise NacreError(f"rounds must lie between 1 and 50, got {self.rounds}.")
+        if not (self.each_column > 0 and self.megabytes > 0):
+            raise NacreError("each_column and megabytes must be positive.")
+
+    def design(self, encoder: TableEncoder) -> Design:
+        """What will be counted."""
+        found = graphical.make_design(
+            encoder, cells=self.cells, bins=self.bins, columns=self.columns, by_label=True
+        )
+        pairs = len(found.pairs)
+        if not pairs:
+            return found
+        rounds = min(self.rounds, pairs)
+        each = min(pairs, math.ceil(self.each_column * found.joined / rounds))
+        return dataclasses.replace(found, rounds=rounds, each=each)
+
+    def questions(
+        self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
+    ) -> tuple[Sum | Choice, ...]:
+        """Histograms, all choices, and for each round the counts of the chosen pairs."""
+        return graphical.make_questions(
+            encoder, self.design(encoder), first=self.first, choosing=self.choosing
+        )
+
+    def learn(self, vault: Vault, plan: Plan, *, key: Any) -> GraphicalGenerator:
+        """Round by round, choose the pairs that the model so far gets most wrong."""
+        from nacre.nets.graphical_choose import worst_pairs
+
+        design = self.design(vault.encoder)  # type: ignore[arg-type]
+        return graphical.learn(
+            vault,
+            plan,
+            design,
+            lambda learner, choose, part: worst_pairs(
+                learner, design.pairs, choose, each=design.each, part=part
+            ),
+            bins=self.bins,
+            megabytes=self.megabytes,
+            steps=self.steps,
+        )
+
+    def small(self) -> Self:
+        """One round, half a pair for each column."""
+        return dataclasses.replace(self, rounds=1, each_column=0.5, steps=12)

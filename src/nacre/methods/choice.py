@@ -1,0 +1,127 @@
+"""A method by its name, with settings as text."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any
+
+from nacre.errors import NacreError
+from nacre.methods.method import AbstractMethod
+from nacre.registry import AUTOMATIC, METHODS, load_class
+from nacre.schema.suggest import suggest
+
+WORDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "text"}
+
+
+def find(name: str) -> type[AbstractMethod]:
+    """The class of a method, imported when it is asked for."""
+    key = name.lower()
+    if key not in METHODS:
+        known = ["auto", *METHODS]
+        raise NacreError(
+            f"There is no method '{name}'. Choose one of: {', '.join(known)}.{suggest(key, known)}"
+        )
+    found: type[AbstractMethod] = load_class(METHODS, key)
+    return found
+
+
+def choose(method: str | AbstractMethod, data: str = "table") -> tuple[AbstractMethod, str]:
+    """The method to use for a kind of data and why, from public facts only."""
+    if isinstance(method, type):
+        raise NacreError(f"{method.__name__} is a class: give {method.__name__}(), with settings.")
+    if method == "auto":
+        if data not in AUTOMATIC:
+            raise NacreError(f"There is no method for data of the kind '{data}' yet; name one.")
+        name, reason = AUTOMATIC[data]
+        return find(name)(), f"Chosen automatically: {reason}."
+    chosen = find(method)() if isinstance(method, str) else method
+    if not isinstance(chosen, AbstractMethod):
+        raise NacreError(
+            "method must be a name such as 'mosaic' or a method such as nacre.Mosaic(), got "
+            f"{method!r}."
+        )
+    if data not in chosen.data:
+        raise NacreError(
+            f"{chosen.title} learns from {' and '.join(sorted(chosen.data))} data, not from "
+            f"{data} data. Choose another method; 'nacre methods' lists them."
+        )
+    return chosen, "Chosen by you."
+
+
+def meanings(method: type[AbstractMethod]) -> dict[str, str]:
+    """What each setting of a method means.
+
+    >>> meanings(find("merf"))["steps"]
+    'how many steps of Adam fit the mixture'
+    """
+    return {field.name: field.metadata["meaning"] for field in dataclasses.fields(method)}
+
+
+def with_settings(method: str, settings: Mapping[str, str], data: str = "table") -> AbstractMethod:
+    """A method with settings given as text (`--set frequencies=2000`), checked by name and type."""
+    base, _ = choose(method, data)
+    kinds = typing.get_type_hints(type(base))
+    names = [field.name for field in dataclasses.fields(base)]
+    parsed: dict[str, Any] = {}
+    for name, text in settings.items():
+        if name not in names:
+            raise NacreError(
+                f"{base.title} has no setting '{name}'. It has: {', '.join(sorted(names))}."
+                f"{suggest(name, names)}"
+            )
+        try:
+            parsed[name] = parse(text, kinds[name])
+        except ValueError:
+            raise NacreError(
+                f"{name}={text}: '{text}' is not {_words(kinds[name])}. "
+                f"The default is {getattr(base, name)}."
+            ) from None
+    return dataclasses.replace(base, **parsed)
+
+
+def parse(text: str, kind: Any) -> Any:
+    """A value typed by a person, as the type that a setting is annotated with; or ValueError.
+
+    >>> parse("64,32", tuple[int, ...])
+    (64, 32)
+    >>> parse("none", int | None) is None
+    True
+    """
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        if type(None) in inner and text.lower() in ("none", "null", ""):
+            return None
+        for each in inner:
+            if each is not type(None):
+                try:
+                    return parse(text, each)
+                except ValueError:
+                    continue
+        raise ValueError(text)
+    if origin is typing.Literal:
+        if text not in inner:
+            raise ValueError(text)
+        return text
+    if origin is tuple:
+        parts = [part.strip() for part in text.strip("()[] ").split(",") if part.strip()]
+        return tuple(parse(part, inner[0]) for part in parts)
+    if kind is bool:
+        if text.lower() not in ("true", "false"):
+            raise ValueError(text)
+        return text.lower() == "true"
+    return kind(text)
+
+
+def _words(kind: Any) -> str:
+    """A type as people say it."""
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join("none" if each is type(None) else _words(each) for each in inner)
+    if origin is typing.Literal:
+        return " or ".join(map(str, inner))
+    if origin is tuple:
+        return f"a list such as 64,32, each {_words(inner[0])}"
+    return WORDS.get(getattr(kind, "__name__", ""), "text")

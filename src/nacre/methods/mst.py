@@ -1,0 +1,72 @@
+"""MST (McKenna, Miklau and Sheldon, 2021): a private spanning tree of pairs of columns, counted."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, ClassVar, Self, final
+
+from nacre.methods import graphical
+from nacre.methods.graphical import Design
+from nacre.methods.method import AbstractMethod, setting
+from nacre.rows import TableEncoder
+from nacre.vault import Adjacency, Choice, Sum
+
+if TYPE_CHECKING:
+    from nacre.nets.graphical import GraphicalGenerator
+    from nacre.vault import Plan, Vault
+
+MEGABYTES = 2.0  # a tree is small: never reached
+
+
+@final
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MST(AbstractMethod):
+    """Settings of MST; all of them public constants.  The label is a column like the others."""
+
+    title: ClassVar[str] = "MST"
+    paper: ClassVar[str] = "McKenna, Miklau and Sheldon (2021), MST, JPC 11(3)"
+    summary: ClassVar[str] = "counts a private spanning tree of pairs of columns"
+
+    first: float = setting(0.25, "share of the budget for the histograms")
+    choosing: float = setting(0.1, "share for the choices; counting the chosen gets the rest")
+    cells: int = setting(512, "most values of a number with a cell each; else 256, finer near zero")
+    bins: int = setting(16, "of a number where pairs are counted: about so many")
+    columns: int = setting(32, "paired at most; in wider tables those that say most of the label")
+    steps: int = setting(300, "of the fit; four times as many in all")
+
+    def __post_init__(self) -> None:
+        graphical.check_settings(**dataclasses.asdict(self))
+
+    def design(self, encoder: TableEncoder) -> Design:
+        """What will be counted: one pair fewer than there are columns."""
+        found = graphical.make_design(
+            encoder, cells=self.cells, bins=self.bins, columns=self.columns, by_label=False
+        )
+        return dataclasses.replace(found, each=max(1, found.joined - 1))
+
+    def questions(
+        self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
+    ) -> tuple[Sum | Choice, ...]:
+        """Histograms, the choices of the tree, and the counts of its pairs."""
+        return graphical.make_questions(
+            encoder, self.design(encoder), first=self.first, choosing=self.choosing
+        )
+
+    def learn(self, vault: Vault, plan: Plan, *, key: Any) -> GraphicalGenerator:
+        """Choose the tree, count its pairs, fit the model."""
+        from nacre.nets.graphical_choose import spanning_tree
+
+        design = self.design(vault.encoder)  # type: ignore[arg-type]
+        return graphical.learn(
+            vault,
+            plan,
+            design,
+            lambda learner, choose, part: spanning_tree(learner, design.pairs, choose),
+            bins=self.bins,
+            megabytes=MEGABYTES,
+            steps=self.steps,
+        )
+
+    def small(self) -> Self:
+        """A few steps."""
+        return dataclasses.replace(self, steps=12)

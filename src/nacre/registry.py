@@ -1,0 +1,36 @@
+"""What can be named from outside, in text: methods, and what a model file may hold.
+
+Each name leads to "module:Class", imported when it is asked for.  A new method is its own file and
+one line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+METHODS = {
+    "mosaic": "nacre.methods.mosaic:Mosaic",
+    "pearl": "nacre.methods.pearl:PEARL",
+    "merf": "nacre.methods.merf:MERF",
+    "aim": "nacre.methods.aim:AIM",
+    "mst": "nacre.methods.mst:MST",
+}
+
+AUTOMATIC = {"table": ("mosaic", "Mosaic has scored best on tables")}
+"""What 'auto' means for each kind of data, and why."""
+
+ENCODERS = {"table": "nacre.rows.table:TableEncoder"}
+
+GENERATORS = {
+    "GraphicalGenerator": "nacre.nets.graphical:GraphicalGenerator",
+    "MixtureGenerator": "nacre.nets.mixture:MixtureGenerator",
+    "MosaicGenerator": "nacre.nets.mosaic:MosaicGenerator",
+}
+
+
+def load_class(places: Mapping[str, str], name: str) -> Any:
+    """The class of that name; KeyError if there is none."""
+    module, _, attribute = places[name].partition(":")
+    return getattr(import_module(module), attribute)

@@ -1,0 +1,130 @@
+"""Encoded rows as a stream of fixed-size blocks; what was read once is kept while there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, final
+
+import numpy as np
+import pyarrow as pa
+
+from nacre.errors import NacreError
+from nacre.rows.encoder import AbstractEncoder, Block
+from nacre.rows.source import Source
+
+KEPT = 1 << 30  # bytes of encoded rows that stay in memory, so that a file is parsed once a fit
+WHOLE = 8 << 30  # bytes of encoded rows that step-wise training may hold
+
+
+@final
+class Stream:
+    """The private rows of a source as an encoder shows them.  NOT private by itself.
+
+    Only the vault reads from it, and `check` and `count`, which are the holder's own view.
+    """
+
+    def __init__(self, encoder: AbstractEncoder, data: Any):
+        self.encoder = encoder
+        self.source: Source = encoder.open(data)
+        self._kept: list[Block] | None = None
+
+    def check(self) -> int:
+        """The holder's own check, before anything is spent; returns the number of rows."""
+        batches = self._remembered()
+        found = self.encoder.check((batch for batch, _ in batches), self.source.name)
+        if found < 2:
+            raise NacreError(
+                f"{self.source.name} has {found or 'no'} row{'s' if found == 0 else ''}; a "
+                "private model of so few would be pure noise. Nothing was spent."
+            )
+        return found
+
+    def count(self) -> int:
+        """The number of rows, bad ones included; public under replace-one only."""
+        return sum(len(part.valid) for part in self._parts())
+
+    def blocks(self, size: int, on_pass: Callable[[], None] | None = None) -> Iterator[Block]:
+        """All rows in blocks of exactly `size`; `on_pass` is called first.
+
+        The last block is filled up with rows that do not count; there is always at least one, so
+        that an empty table looks like any other.
+        """
+        if on_pass is not None:
+            on_pass()
+        empty = tuple(np.zeros((0, *leaf.shape), leaf.dtype) for leaf in self.encoder.shape)
+        rest, waiting = _join(self.encoder, [], empty), 0
+        parts: list[Block] = []
+        yielded = False
+        for part in self._parts():
+            parts.append(part)
+            waiting += len(part.valid)
+            if waiting < size:
+                continue
+            rest, start = _join(self.encoder, parts, empty), 0
+            while waiting - start >= size:
+                yield _slice(rest, start, start + size)
+                yielded, start = True, start + size
+            rest = _slice(rest, start, waiting)
+            parts, waiting = [rest], waiting - start
+        if waiting or not yielded:
+            yield _padded(_join(self.encoder, parts, empty), size)
+
+    def whole(self) -> Block:
+        """All rows at once, for step-wise training."""
+        size, parts = 0, []
+        for part in self._parts():
+            parts.append(part)
+            size += part.nbytes
+            if size > WHOLE:
+                raise NacreError(
+                    f"Step-wise training needs all encoded rows in memory: more than "
+                    f"{WHOLE >> 30} GiB here. Use a one-release method (Mosaic, PEARL, MERF)."
+                )
+        empty = tuple(np.zeros((0, *leaf.shape), leaf.dtype) for leaf in self.encoder.shape)
+        return _join(self.encoder, parts, empty)
+
+    def _parts(self) -> Iterator[Block]:
+        if self._kept is not None:
+            yield from self._kept
+        else:
+            for _, part in self._remembered():
+                yield part
+
+    def _remembered(self) -> Iterator[tuple[pa.RecordBatch, Block]]:
+        """A pass over the source, kept for the next one if it is complete and not too large."""
+        kept: list[Block] | None = []
+        size = 0
+        for batch in self.source.batches():
+            if not batch.num_rows:
+                continue
+            part = self.encoder.encode(batch)
+            size += part.nbytes
+            if kept is not None and size <= KEPT:
+                kept.append(part)
+            else:
+                kept = None
+            yield batch, part
+        self._kept = kept
+
+
+def _join(encoder: AbstractEncoder, parts: Iterable[Block], empty: tuple[Any, ...]) -> Block:
+    every = list(parts)
+    leaves = [
+        np.concatenate([empty[place], *(part.rows[place] for part in every)])
+        for place in range(len(empty))
+    ]
+    valid = np.concatenate([np.zeros(0, np.bool_), *(part.valid for part in every)])
+    return Block(type(encoder.shape)(*leaves), valid)
+
+
+def _slice(block: Block, start: int, stop: int) -> Block:
+    leaves = (leaf[start:stop] for leaf in block.rows)
+    return Block(type(block.rows)(*leaves), block.valid[start:stop])
+
+
+def _padded(block: Block, size: int) -> Block:
+    more = size - len(block.valid)
+    leaves = (
+        np.concatenate([leaf, np.zeros((more, *leaf.shape[1:]), leaf.dtype)]) for leaf in block.rows
+    )
+    return Block(type(block.rows)(*leaves), np.concatenate([block.valid, np.zeros(more, np.bool_)]))

@@ -1,0 +1,227 @@
+"""A table through its schema: each column a position or a code, differences of columns included."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, Self, final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from nacre.errors import NacreError
+from nacre.rows.differences import Difference, Differences, find_differences
+from nacre.rows.encoder import AbstractEncoder, Block, Label
+from nacre.rows.source import Source, open_source
+from nacre.schema import Encoded, Layout, Schema, SchemaError, as_types
+from nacre.schema.condition import View
+from nacre.schema.constraint import Rule
+from nacre.schema.domain import Contradiction, narrow
+from nacre.schema.given import given
+
+
+class Row(NamedTuple):
+    """One row of a table as a function of one row sees it: integers only, hence exact.
+
+    Attributes:
+        numbers: int32, each number's position, from 0 to `Number.positions`: its tick, or the
+            leading bits of it where there are more than 2^30.
+        codes: int32, each category's place in its public list.
+    """
+
+    numbers: Any
+    codes: Any
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class TableEncoder(AbstractEncoder):
+    """Rows of a table; where constraints order two columns, one is seen as its distance.
+
+    Attributes:
+        schema: of the table, as people see it.
+        differences: which columns are modeled by their distance from another.
+        types: the Arrow types of decoded tables, where the holder has stated them to be public;
+            the schema's own otherwise.
+    """
+
+    kind = "table"
+
+    schema: Schema
+    differences: tuple[Difference, ...] = ()
+    types: pa.Schema | None = None
+
+    @classmethod
+    def of(cls, schema: Schema, types: pa.Schema | None = None) -> Self:
+        """The encoder of a schema, with the differences that its constraints ask for."""
+        return cls(schema, find_differences(schema), types)
+
+    @cached_property
+    def _way(self) -> Differences:
+        return Differences(self.schema, self.differences)
+
+    @property
+    def modeled(self) -> Schema:
+        """The schema that methods see: a difference is a whole number from 0."""
+        return self._way.modeled
+
+    @property
+    def layout(self) -> Layout:
+        """The numbers and codes of a row, as methods see it."""
+        return self.modeled.layout
+
+    @property
+    def shape(self) -> Row:
+        """One row."""
+        import jax
+        import jax.numpy as jnp
+
+        numbers, codes = len(self.layout.numbers), len(self.layout.codes)
+        return Row(
+            jax.ShapeDtypeStruct((numbers,), jnp.int32), jax.ShapeDtypeStruct((codes,), jnp.int32)
+        )
+
+    @cached_property
+    def label(self) -> Label | None:
+        """The schema's label if it has a list of values; a numeric one is a column like others."""
+        name = self.schema.label
+        if name is None or len(self.schema.columns) == 1 or name not in self._places:
+            return None
+        return Label(name, self.layout.codes[self._places[name]].size)
+
+    @property
+    def target(self) -> int | None:
+        """The place among the numbers of a numeric label (a regression target), or None."""
+        names = [number.name for number in self.layout.numbers]
+        return names.index(self.schema.label) if self.schema.label in names else None
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """Where each column with a list of values is among the codes."""
+        codes = enumerate(self.layout.codes)
+        return {code.name: place for place, code in codes if code.role == "value"}
+
+    def place(self, label: Label | None) -> int | None:
+        """A label's place among the codes."""
+        if label is None:
+            return None
+        place = self._places.get(label.name)
+        if place is None or self.layout.codes[place].size != label.classes:
+            raise NacreError(
+                f"'{label.name}' is not a column with a list of {label.classes} values, so it "
+                "cannot be a label."
+            )
+        return place
+
+    @property
+    def releases(self) -> tuple[Mapping[str, Any], ...]:
+        """What a private draft of the schema has released."""
+        return self.schema.releases
+
+    @property
+    def digest(self) -> str:
+        """The schema's own."""
+        return self.schema.digest
+
+    def require_usable(self) -> None:
+        """Refuse a schema drafted from the rows that nobody has reviewed."""
+        self.schema.require_usable()
+
+    def units(self, row: Row) -> Any:
+        """The numbers of one row in [0, 1], as float32: for functions that need no exactness."""
+        import jax.numpy as jnp
+
+        most = np.array([number.positions for number in self.layout.numbers], np.float32)
+        return row.numbers.astype(jnp.float32) / most
+
+    # -- the way in ----------------------------------------------------------------------------
+
+    def open(self, data: Any) -> Source:
+        """A stream over the schema's columns of a frame, file or folder."""
+        return open_source(data, self.schema)
+
+    def check(self, batches: Iterable[pa.RecordBatch], name: str) -> int:
+        """How many rows there are, or how many do not fit the schema, by column."""
+        found = self.schema.check(batches)
+        if not found.ok:
+            raise SchemaError(
+                f"{name} does not fit the schema; nothing was spent.\n{found.describe()}\n"
+                "Correct the schema or the table; or pass bad_rows='zero' (--bad-rows zero) to go "
+                "on with the table as it is."
+            )
+        return found.rows
+
+    def encode(self, batch: pa.RecordBatch) -> Block:
+        """Positions and codes; elementwise, so a function of each row alone."""
+        encoded = self._way.subtract(self.schema.encode(batch))
+        shifts = np.array([number.shift for number in self.layout.numbers], np.int64)
+        return Block(
+            Row(
+                (encoded.ticks >> shifts).astype(np.int32),
+                np.ascontiguousarray(encoded.codes, np.int32),
+            ),
+            encoded.valid,
+        )
+
+    def classes(self, rows: Row, label: Label) -> Any:
+        """The label's code of each row."""
+        return rows.codes[:, self.place(label)]
+
+    # -- the way out ---------------------------------------------------------------------------
+
+    def settle(self, drawn: Encoded) -> Encoded:
+        """Differences added up; a sum out of bounds is not valid."""
+        return self._way.add(drawn)
+
+    def rules(self, where: Mapping[str, Any] | None) -> tuple[Rule, ...]:
+        """The schema's constraints and the caller's conditions."""
+        asked = given(where or {}, self.schema.columns)
+        return tuple(dict.fromkeys((*self.schema.rules, *asked)))
+
+    def fixed(self, rules: Sequence[Rule]) -> dict[int, int]:
+        """Codes of which one is left, by place among the layout's codes."""
+        try:
+            domains = narrow(self.schema.columns, rules)
+        except Contradiction as error:
+            raise NacreError(f"No row can be drawn. {error}") from None
+        found = {}
+        for name, domain in domains.items():
+            size = self.schema.columns[name].size
+            if size is not None and domain.only is not None:
+                found[self.schema.layout.code(name)] = domain.only if domain.only >= 0 else size - 1
+        return found
+
+    def holds(self, rows: Encoded, rules: Sequence[Rule]) -> list[NDArray[np.bool_]]:
+        """For each rule, which rows satisfy it."""
+        view = View.of(self.schema.columns, rows)
+        return [rule.holds(view) for rule in rules]
+
+    def decode(self, rows: Encoded) -> pa.Table:
+        """The table, in the stated types or the schema's own."""
+        table = self.schema.decode(rows)
+        return table if self.types is None else as_types(table, self.types)
+
+    # -- files ---------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """The schema, the differences, and the types in Arrow's own form, as hexadecimal."""
+        types = None if self.types is None else self.types.remove_metadata().serialize()
+        return {
+            "schema": self.schema.to_dict(),
+            "differences": self._way.to_list(),
+            "types": None if types is None else types.to_pybytes().hex(),
+        }
+
+    @classmethod
+    def from_dict(cls, said: Mapping[str, Any]) -> Self:
+        """The inverse of `to_dict`."""
+        schema = Schema.from_dict(said["schema"])
+        types, text = None, said["types"]
+        if text is not None:
+            types = pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(text)))
+            if types.names != list(schema.columns):
+                raise NacreError("The types are of other columns than the schema's.")
+        way = Differences.from_list(schema, said["differences"])
+        return cls(schema, tuple(way.stated), types)

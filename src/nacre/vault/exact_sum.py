@@ -1,0 +1,186 @@
+"""The exact sum behind `Vault.sum`: one streaming pass, integers only, clipped row by row."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.errors import NacreError
+from nacre.exact import is_exact
+from nacre.rows.encoder import AbstractEncoder, Block
+from nacre.vault.bound import Bound
+from nacre.vault.tracing import RefusedFunction, trace
+
+BLOCK = 512
+FLOAT_BITS = 20  # features that are not integers are rounded to 2^-20 of their segment's bound
+
+Features = Callable[[Any], Any]
+
+
+class ExactSum:
+    """The sum of one row's features over a table, before noise.  NOT private by itself.
+
+    Sensitivity:  `Bound.sensitivity`, enforced: each segment of each row's contribution is
+                  clipped as integers, so the bound holds whatever `features` does.
+    Exactness:    a row's contribution is a function of the row alone.  Integer features are, in
+                  any order (`nacre.exact`); floating-point ones are computed one row at a time
+                  by the same instructions, then rounded to integers.  Integer sums do not depend
+                  on order, chunking or the number of machines.
+    Bad rows:     a row that does not fit the schema, a feature that is not finite, or sparse
+                  indices that do not strictly increase make the contribution zero.
+    """
+
+    def __init__(self, features: Features, bound: Bound, encoder: AbstractEncoder):
+        self.bound, self.encoder = bound, encoder
+        if bound.by is not None:
+            encoder.classes(
+                jax.tree.map(lambda leaf: np.zeros((1, *leaf.shape)), encoder.shape), bound.by
+            )
+        with jax.enable_x64(True):
+            self.features = trace(features, encoder.shape)
+        self.sparse = isinstance(self.features.shape, tuple)
+        outputs = list(self.features.shape) if self.sparse else [self.features.shape]
+        self._check_outputs(outputs)
+        self.integer = bool(jnp.issubdtype(outputs[-1].dtype, jnp.integer))
+        self.exact = is_exact(self.features.jaxpr)
+        # One unit of the integer sums, in the units of the features, by segment.
+        self.units = [
+            1.0 if self.integer else 2.0 ** math.ceil(math.log2(s.norm)) * 2.0**-FLOAT_BITS
+            for s in bound.segments
+        ]
+        self.limits = [
+            math.floor(s.norm**2 / unit**2 * (1 + 1e-12))
+            for s, unit in zip(bound.segments, self.units, strict=True)
+        ]
+        if max(self.limits, default=0) >= 2**50:
+            raise NacreError("The bound is too large for integer sums: scale the features down.")
+
+    def _check_outputs(self, outputs: list[Any]) -> None:
+        if len(outputs) != 1 + self.sparse or any(getattr(o, "ndim", 0) != 1 for o in outputs):
+            raise RefusedFunction(
+                "features(row) must return one vector, or (indices, values) of a sparse one."
+            )
+        if not any(jnp.issubdtype(outputs[-1].dtype, t) for t in (jnp.integer, jnp.floating)):
+            raise RefusedFunction(f"Features must be real numbers, not {outputs[-1].dtype}.")
+        if self.sparse and (
+            outputs[0].shape != outputs[1].shape
+            or not jnp.issubdtype(outputs[0].dtype, jnp.integer)
+        ):
+            raise RefusedFunction("Sparse features need integer indices, one for each value.")
+        if not self.sparse and outputs[0].shape[0] != self.bound.size:
+            raise RefusedFunction(
+                f"features(row) returns {outputs[0].shape[0]} values, "
+                f"the bound describes {self.bound.size}."
+            )
+
+    def __call__(self, stream: Iterable[Block]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Sums of shape (classes, size) in `units`, and the number of good rows in each class."""
+        with jax.enable_x64(True):
+            classes = self.bound.classes
+            step = jax.jit(self._block, donate_argnums=(1, 2))
+            constants = self.features.constants
+            sums = jnp.zeros((classes, self.bound.size), jnp.int64)
+            counts = jnp.zeros(classes, jnp.int64)
+            for block in stream:
+                sums, counts = step(constants, sums, counts, block.rows, block.valid)
+            return np.array(sums), np.array(counts)
+
+    def _block(
+        self,
+        constants: Any,
+        sums: jax.Array,
+        counts: jax.Array,
+        rows: Any,
+        valid: jax.Array,
+    ) -> tuple[jax.Array, jax.Array]:
+        contributions: Any
+        one_row = functools.partial(self._sparse_row if self.sparse else self._dense_row, constants)
+        if self.exact:
+            contributions, good = jax.vmap(one_row)(rows)
+        else:
+            contributions, good = jax.lax.map(one_row, rows)
+        good = good & valid
+        by, classes = self.bound.by, self.bound.classes
+        label = jnp.zeros(len(valid), jnp.int32)
+        if by is not None:
+            label = self.encoder.classes(rows, by)
+        label = jnp.clip(label, 0, classes - 1)
+        # The count is of rows that fit; a row whose features fail is absent from both.
+        counts = counts.at[label].add(good.astype(jnp.int64))
+        if self.sparse:
+            indices, values = contributions
+            values = jnp.where(good[:, None], values, 0)
+            sums = sums.at[label[:, None], indices].add(values, mode="drop")
+        elif classes <= 4:
+            for c in range(classes):
+                mine = good & (label == c)
+                part = jnp.where(mine[:, None], contributions, 0)
+                part_sum = jnp.sum(part, axis=0, dtype=self._wide(len(valid)))
+                sums = sums.at[c].add(part_sum.astype(jnp.int64))
+        else:
+            # Integers below 2^53: the float64 product is exact in any order.
+            owner = (label == jnp.arange(classes)[:, None]) & good
+            part = owner.astype(jnp.float64) @ contributions.astype(jnp.float64)
+            sums += part.astype(jnp.int64)
+        return sums, counts
+
+    def _wide(self, rows: int) -> Any:
+        """32 bits where no sum of that many rows can exceed them, by the public bounds."""
+        largest = math.isqrt(max(self.limits, default=0)) + 1
+        return jnp.int32 if largest * rows < 2**31 else jnp.int64
+
+    def _dense_row(self, constants: Any, row: Any) -> tuple[jax.Array, jax.Array]:
+        values = self.features(row, constants=constants)
+        good = jnp.all(jnp.isfinite(values))
+        parts = []
+        for place, segment in enumerate(self.bound.segments):
+            start = self.bound.offsets[place]
+            part = self._integers(values[start : start + segment.size], place)
+            square = jnp.sum(part.astype(jnp.float64) ** 2)
+            parts.append(self._clip(part, square, self.limits[place]))
+        return jnp.concatenate(parts) if parts else jnp.zeros(0, jnp.int32), good
+
+    def _sparse_row(
+        self, constants: Any, row: Any
+    ) -> tuple[tuple[jax.Array, jax.Array], jax.Array]:
+        indices, values = self.features(row, constants=constants)
+        good = jnp.all(jnp.isfinite(values))
+        good &= jnp.all(indices[1:] > indices[:-1])
+        good &= jnp.all((indices >= 0) & (indices < self.bound.size))
+        owner = jnp.searchsorted(jnp.asarray(self.bound.offsets[1:]), indices, side="right")
+        owner = jnp.minimum(owner, len(self.limits) - 1)
+        part = self._integers(values, owner)
+        limits = jnp.asarray(self.limits)
+        squares = jnp.zeros(limits.shape, jnp.float64).at[owner].add(part.astype(jnp.float64) ** 2)
+        clipped = self._clip(part, squares[owner], limits[owner])
+        return (indices, clipped), good
+
+    def _integers(self, values: jax.Array, place: Any) -> jax.Array:
+        """The values in integer units; beyond 2^26 units they would be clipped anyway.
+
+        `place` is their segment, or the segment of each.
+        """
+        low = jnp.asarray([-(2**26) if s.signed else 0 for s in self.bound.segments])[place]
+        if self.integer:
+            # Unsigned 64-bit numbers first lose what a signed one could not hold.
+            small = jnp.minimum(values, 2**26) if values.dtype == jnp.uint64 else values
+            return jnp.clip(small.astype(jnp.int64), low, 2**26).astype(jnp.int32)
+        scaled = jnp.nan_to_num(values.astype(jnp.float64)) / jnp.asarray(self.units)[place]
+        return jnp.trunc(jnp.clip(scaled, low.astype(jnp.float64), 2.0**26)).astype(jnp.int32)
+
+    @staticmethod
+    def _clip(part: jax.Array, square: jax.Array, limit: Any) -> jax.Array:
+        """Scale integers down to norm^2 <= limit where they are above; truncation only shrinks.
+
+        `square` is exact (integers below 2^53 in float64), so the comparison is too.
+        """
+        scale = jnp.where(square > limit, jnp.sqrt(limit / square) * (1 - 2.0**-40), 1.0)
+        scaled = jnp.trunc(part * scale).astype(part.dtype)
+        return jnp.where(square > limit, scaled, part)

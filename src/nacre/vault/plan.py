@@ -1,0 +1,253 @@
+"""All releases of a fit before it happens: one scale makes their composition cost the budget."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Any, Self, final
+
+from nacre.errors import NacreError
+from nacre.vault.accountant import (
+    Release,
+    calibrate,
+    epsilon_of,
+    gaussian_mu,
+    total_mu,
+)
+from nacre.vault.bound import Adjacency
+from nacre.vault.doors.keys import Keys
+from nacre.vault.doors.steps import Steps
+from nacre.vault.question import AbstractQuestion, Expected
+
+LARGEST_DELTA = 0.01  # no table for which this would be small is worth a model
+
+
+@final
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Planned:
+    """One question, the release that will answer it, and the error to expect."""
+
+    question: AbstractQuestion
+    release: Release
+    expected: Expected
+
+
+@final
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What will be asked of the rows, in order, and what it will cost; reads no row.
+
+    Attributes:
+        epsilon: of everything, `prior` included.
+        delta: likewise.
+        adjacency: under which the guarantee holds.
+        prior: releases that were made before and count, too (a private draft's).
+        asked: the questions with their releases.
+        rows: a public number of rows, if there is one.
+        method: who asks.
+        reason: why this method.
+    """
+
+    epsilon: float
+    delta: float
+    adjacency: Adjacency
+    asked: tuple[Planned, ...]
+    prior: tuple[Release, ...] = ()
+    rows: int | None = None
+    method: str = ""
+    reason: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        questions: Sequence[AbstractQuestion],
+        *,
+        epsilon: float,
+        delta: float,
+        adjacency: Adjacency | str = Adjacency.ADD_REMOVE,
+        rows: int | None = None,
+        prior: Sequence[Release] = (),
+        method: str = "",
+        reason: str = "",
+    ) -> Self:
+        """Calibrate the whole composition by one search.
+
+        Guarantee: the releases, asked in this order with everything that is not said here chosen
+                   freely from earlier answers, are (epsilon, delta)-private: `epsilon_of`.
+        """
+        check_budget(epsilon, delta)
+        adjacency = Adjacency(adjacency)
+        if not questions:
+            raise NacreError("A plan needs at least one question.")
+        for question in questions:
+            if not isinstance(question, Keys) and not 0 < question.share <= 1 + 1e-9:
+                raise NacreError(
+                    f"The share of '{question.name}' must lie in (0, 1], got {question.share}."
+                )
+        shares = [q.share for q in questions if not isinstance(q, Keys)]
+        if math.fsum(shares) > 1 + 1e-9:
+            raise NacreError("The shares of all questions must not add up to more than 1.")
+        releases = _calibrated(questions, tuple(prior), float(epsilon), float(delta), adjacency)
+        return cls(
+            epsilon=float(epsilon),
+            delta=float(delta),
+            adjacency=adjacency,
+            asked=tuple(
+                Planned(question=q, release=r, expected=q.expected(r, rows))
+                for q, r in zip(questions, releases, strict=True)
+            ),
+            prior=tuple(prior),
+            rows=rows,
+            method=method,
+            reason=reason,
+        )
+
+    @property
+    def releases(self) -> tuple[Release, ...]:
+        """What will be released, in order."""
+        return tuple(planned.release for planned in self.asked)
+
+    @property
+    def mu(self) -> float | None:
+        """The Gaussian-DP parameter of all of it, if it has one; for a ledger that adds mu^2."""
+        every = (*self.prior, *self.releases)
+        return total_mu(every) if all(release.one_shot for release in every) else None
+
+    def noise(self, question: AbstractQuestion) -> float:
+        """The noise of the answer to come; public."""
+        return self.find(question).release.noise
+
+    def find(self, question: AbstractQuestion) -> Planned:
+        """The plan for a question, or an error if it was not announced."""
+        for planned in self.asked:
+            if planned.question == question:
+                return planned
+        raise NacreError(
+            f"'{question.name}' was not announced: a plan lists every question before a row is "
+            "read. Return it from the method's `questions`."
+        )
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.method} at (ε = {self.epsilon:g}, δ = {self.delta:g}), "
+            f"{self.adjacency.value}, per row. {self.reason}".strip(),
+        ]
+        for planned in self.asked:
+            lines += [f"  {_headline(planned)}", f"    {planned.question.meaning}"]
+            expected = planned.expected
+            if expected.count_error is not None:
+                lines.append(
+                    f"    a count of rows will be off by about {expected.count_error:.1f} "
+                    "(one standard error)"
+                )
+            if expected.error is not None:
+                lines.append(
+                    f"    a share (or mean) of {self.rows:,} rows will be off by about "
+                    f"{expected.error:.2g}"
+                )
+            if expected.words:
+                lines.append(f"    {expected.words}")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "method": self.method,
+            "reason": self.reason,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "adjacency": self.adjacency.value,
+            "rows": self.rows,
+            "releases": [
+                {
+                    **planned.release.to_dict(),
+                    "share": planned.question.share,
+                    "meaning": planned.question.meaning,
+                    **dataclasses.asdict(planned.expected),
+                }
+                for planned in self.asked
+            ],
+        }
+
+
+def _headline(planned: Planned) -> str:
+    release, share = planned.release, planned.question.share
+    if release.mechanism == "approximate":
+        return f"{release.name}: at most (ε = {release.epsilon:.4g}, δ = {release.delta:.2g})"
+    what = {
+        "gaussian": f"{release.size:,} numbers",
+        "exponential": f"{release.steps:,} choices among {release.size:,}",
+        "subsampled-gaussian": f"{release.steps:,} steps, each on {release.rate:.2g} of the rows",
+    }[release.mechanism]
+    return (
+        f"{release.name}: {what}, {share:.0%} of the budget, "
+        f"noise {release.noise / release.sensitivity:.3g} x sensitivity"
+    )
+
+
+def _calibrated(
+    questions: Sequence[AbstractQuestion],
+    prior: tuple[Release, ...],
+    epsilon: float,
+    delta: float,
+    adjacency: Adjacency,
+) -> list[Release]:
+    """The releases at the largest scale at which all of them together cost `epsilon`."""
+
+    def releases(scale: float) -> list[Release]:
+        return [_release(question, scale, delta, adjacency) for question in questions]
+
+    def cost(noise: float) -> float:
+        return epsilon_of([*prior, *releases(1 / noise)], delta, adjacency)
+
+    scaled = [q for q in questions if not isinstance(q, Keys)]
+    if not scaled:
+        found = releases(1.0)
+        if not cost(1.0) <= epsilon * (1 + 1e-9):
+            raise NacreError(f"What is asked for costs more than epsilon={epsilon:g}.")
+        return found
+    guess = gaussian_mu(epsilon, delta) / math.sqrt(math.fsum(q.share for q in scaled))
+    if any(isinstance(question, Steps) for question in questions):
+        return releases(1 / calibrate(cost, epsilon, guess=1 / guess))
+    return releases(_scale(guess, lambda scale: cost(1 / scale) <= epsilon))
+
+
+def _release(
+    question: AbstractQuestion, scale: float, delta: float, adjacency: Adjacency
+) -> Release:
+    if isinstance(question, Steps) and question.rows is None:
+        return question.apart(scale, delta * question.share, adjacency)
+    return question.release(scale, adjacency)
+
+
+def _scale(guess: float, fits: Callable[[float], bool]) -> float:
+    """The largest scale that fits, to one part in 10^9; `guess` is as good as it can get."""
+    low, high = guess / 2, guess
+    while not fits(low):
+        low, high = low / 2, low
+        if low < guess * 1e-6:
+            raise NacreError(
+                "What was released before has used the budget up. Raise epsilon or delta."
+            )
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def check_budget(epsilon: float, delta: float) -> None:
+    """Refuse budgets that mean nothing, before anything is spent."""
+    for name, given in (("epsilon", epsilon), ("delta", delta)):
+        if isinstance(given, bool) or not isinstance(given, Real):
+            raise NacreError(f"{name} must be a number, got {given!r}.")
+    if not 1e-5 < epsilon <= 700:  # beyond it the proof of the discrete noise's slack ends
+        raise NacreError(f"epsilon must be a positive number (1e-5 to 700), got {epsilon}.")
+    if not 1e-20 < delta < 1:
+        raise NacreError(f"delta must lie strictly between 0 and 1, got {delta}.")
+    if delta >= LARGEST_DELTA:
+        raise NacreError(
+            f"delta must be below {LARGEST_DELTA:g}, got {delta:g}: with a chance of delta nothing "
+            "at all is promised. Choose it far below one over the number of rows, such as 1e-6."
+        )
