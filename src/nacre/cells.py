@@ -96,8 +96,10 @@ def cuts(number: Number, most: int) -> NDArray[np.int64]:
 
     Half of the intervals are equally wide.  The others grow with the distance from zero, so that
     amounts that lie far below a generous bound are told apart, too; of a few intervals, or
-    without a zero, all are equal.
+    without a zero, all are equal.  A number whose ticks have a cell each has none.
     """
+    if number.ticks < most:
+        return np.zeros(0, np.int64)
     grid, intervals = position_grid(number.ticks), min(WIDE, most) - 2
     position = np.arange(1, grid, dtype=np.float64)
     share = (position - 1) / (grid - 1)

@@ -95,7 +95,7 @@ def test_places_are_those_of_the_ticks():
     assert (np.asarray(places) == numpy_cells(rows) + offsets(SIZES)[:-1]).all()
 
 
-@pytest.mark.parametrize("ticks", [5, 511, 4500, 16_384, 30_000, 65_536, 99_999])
+@pytest.mark.parametrize("ticks", [1, 2, 5, 511, 512, 4500, 16_384, 30_000, 65_536, 99_999])
 @pytest.mark.parametrize("part", [None, 0, 0.4])
 def test_every_tick_that_the_grid_can_tell_finds_its_cell(ticks, part):
     zero = None if part is None else round(part * ticks)
