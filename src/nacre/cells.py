@@ -43,10 +43,6 @@ class Cells:
         kernel = np.where(np.abs(np.sin(half)) < 1e-12, 1.0, kernel)
         return np.asarray(np.exp(1j * t * center) * kernel)
 
-    def cell_of(self, tick: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The cell that each tick lies in."""
-        return np.searchsorted(self.high, tick, side="left")
-
     def draw(self, cell: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
         """A tick for each given cell, uniform within it."""
         return rng.integers(self.low[cell], self.high[cell], endpoint=True)

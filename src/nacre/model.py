@@ -187,7 +187,7 @@ def load(path: str | Path) -> Model:
         state = dict(document["generator"])
         generator = GENERATORS[state.pop("type")].restore(state, arrays)
         schema = Schema.from_dict(document["schema"])
-        differences = Differences.from_list(schema, document.get("differences", ()))
+        differences = Differences.from_list(schema, document["differences"])
         model = Model(
             schema=schema,
             differences=differences.stated,
