@@ -17,6 +17,7 @@ from nacre.cells import EXACT_TICKS, Column, table_columns
 from nacre.errors import NacreError
 from nacre.methods.matching import class_label, label_place
 from nacre.methods.method import Question
+from nacre.methods.settings import settle
 from nacre.schema import Schema
 from nacre.vault.bound import Adjacency
 
@@ -89,16 +90,20 @@ class Marginals:
             raise NacreError(f"algorithm must be 'aim' or 'mst', got '{self.algorithm}'.")
         # A ledger or certificate that lists both must tell them apart.
         object.__setattr__(self, "title", f"Marginals ({self.algorithm.upper()})")
-        if not (self.first > 0 and self.choosing > 0 and self.first + self.choosing < 1):
-            raise NacreError("first and choosing must be positive and leave a part of the budget.")
-        if not 1 <= self.rounds <= 50:
-            raise NacreError(f"rounds must lie between 1 and 50, got {self.rounds}.")
-        if min(self.bins, self.cells) < 4 or min(self.columns, self.steps) < 2:
-            raise NacreError("Marginals needs four bins and cells, two columns and steps at least.")
-        if not (self.each_column > 0 and self.megabytes > 0):
-            raise NacreError("each_column and megabytes must be positive.")
-        if self.cells > EXACT_TICKS:
-            raise NacreError(f"cells must be at most {EXACT_TICKS:,}, got {self.cells:,}.")
+        settle(
+            self,
+            first=(0.001, 0.998),
+            choosing=(0.001, 0.998),
+            cells=(4, EXACT_TICKS),
+            bins=(4, 1000),
+            columns=(2, 1000),
+            rounds=(1, 50),
+            each_column=(1e-6, 1000),
+            megabytes=(1e-9, 10_000),
+            steps=(2, 10**6),
+        )
+        if self.first + self.choosing > 0.999:
+            raise NacreError("first and choosing must leave a part of the budget, got all of it.")
 
     def design(self, schema: Schema) -> Design:
         """What will be counted."""

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from nacre.cells import EXACT_TICKS, Column, table_columns
-from nacre.errors import NacreError
 from nacre.methods.matching import class_label, label_place, public_rng, target_column
 from nacre.methods.method import Question
+from nacre.methods.settings import settle
 from nacre.schema import Schema
 from nacre.vault.bound import Adjacency
 
@@ -89,19 +89,23 @@ class Mosaic:
     teacher_pairs: float = 0.15
 
     def __post_init__(self) -> None:
-        if not 0 < self.first < 1:
-            raise NacreError(f"first must lie strictly between 0 and 1, got {self.first}.")
-        if not 0 <= self.trust <= 1:
-            raise NacreError(f"trust must lie between 0 and 1, got {self.trust}.")
-        if (
-            min(self.components, self.fits, self.steps, self.columns) < 1
-            or min(self.bins, self.cells) < 4
-        ):
-            raise NacreError(
-                "Mosaic needs at least one component, fit and step, and four bins and cells."
-            )
-        if self.cells > EXACT_TICKS:
-            raise NacreError(f"cells must be at most {EXACT_TICKS:,}, got {self.cells:,}.")
+        settle(
+            self,
+            or_zero=("teacher", "teacher_pairs"),
+            first=(0.001, 0.999),
+            cells=(4, EXACT_TICKS),
+            bins=(4, 1000),
+            values=(100, 10**8),  # room for four bins of two columns
+            columns=(1, 10_000),
+            components=(1, 10_000),
+            fits=(1, 1000),
+            steps=(1, 10**6),
+            rate=(1e-6, 1),
+            stop=(0, 10**6),
+            trust=(0, 1),
+            teacher=(0.001, 1000),
+            teacher_pairs=(0.001, 1000),
+        )
 
     def design(self, schema: Schema) -> Design:
         """What will be counted."""

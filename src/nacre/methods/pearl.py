@@ -26,6 +26,7 @@ from nacre.methods.matching import (
     waves,
 )
 from nacre.methods.method import Question
+from nacre.methods.settings import settle
 from nacre.schema import Schema
 from nacre.vault.bound import Adjacency
 
@@ -72,8 +73,31 @@ class PEARL:
     critic_rate: float = 0.01
 
     def __post_init__(self) -> None:
-        if self.frequencies < self.blocks or self.blocks < 1:
-            raise NacreError("PEARL needs at least as many frequencies as blocks, and one block.")
+        settle(
+            self,
+            or_zero=("bandwidth",),
+            frequencies=(1, 100_000),
+            blocks=(1, 100_000),
+            pairs=(0, 1),
+            low=(0.001, 10_000),
+            high=(0.001, 10_000),  # beyond, phases would not be exact
+            bandwidth=(0.001, 0.999),
+            components=(1, 10_000),
+            shrinkage=(0, 10_000),
+            steps=(2, 10**6),
+            rate=(1e-6, 1),
+            critic_every=(0, 10**6),
+            critic_rate=(0, 1),
+        )
+        if self.frequencies < self.blocks:
+            raise NacreError("PEARL needs at least as many frequencies as blocks.")
+        if not self.low <= self.high:
+            raise NacreError(f"low={self.low} must not be above high={self.high}.")
+        if self.bandwidth and self.high > 100 * self.low:
+            raise NacreError(
+                "With a bandwidth, which may move both up a hundredfold, high must be at most a "
+                f"hundred times low, got {self.low} and {self.high}."
+            )
 
     @property
     def _count(self) -> int:

@@ -1,10 +1,12 @@
-"""Settings as text: what each means, from the method's docstring, and values typed by a person."""
+"""Settings: what each means, values typed by a person, and the ranges that a fit can serve."""
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
+import numbers
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from nacre.errors import NacreError
@@ -46,3 +48,24 @@ def parse(name: str, text: str, default: Any) -> Any:
         raise NacreError(
             f"{name}={text}: '{text}' is not {KINDS.get(kind, 'text')}. The default is {default}."
         ) from None
+
+
+def settle(method: Any, *, or_zero: Sequence[str] = (), **ranges: tuple[float, float]) -> None:
+    """Check each setting against its range, both ends included, when a method is made.
+
+    A method whose settings were accepted must not stop for them later, when budget has been
+    charged.  Whether a setting is whole follows from its default; NumPy's numbers become Python's.
+    Those named in `or_zero` may be zero, too, which means 'none of it'.
+    """
+    defaults = {field.name: field.default for field in dataclasses.fields(method)}
+    for name, (low, high) in ranges.items():
+        value, kind = getattr(method, name), type(defaults[name])
+        wanted = numbers.Integral if kind is int else numbers.Real
+        number = isinstance(value, wanted) and not isinstance(value, bool)
+        if not number or not (low <= value <= high or (name in or_zero and value == 0)):
+            zero = " (or 0)" if name in or_zero else ""
+            raise NacreError(
+                f"{name} must be {KINDS[kind]} from {low:,.10g} to {high:,.10g}{zero}, got "
+                f"{value!r}. The default is {defaults[name]}."
+            )
+        object.__setattr__(method, name, kind(value))
