@@ -204,16 +204,16 @@ def answer(
         threshold=round(release.rate * ODDS),
         multiplier=release.noise,
         chunk=program.chunk,
+        exact=program.exact,
     ).checked(program.state, stream.encoder.shape, key)
     block = stream.whole()
     charge()
     secret, state, steps = system_key(), program.state, question.steps
-    with jax.enable_x64(True):
-        run = jax.jit(loop.run)
-        for start in range(0, steps, REPORT_EVERY):
-            # int32 step numbers: fold_in is the same in 32- and 64-bit mode.
-            numbers = jnp.arange(start, min(steps, start + REPORT_EVERY), dtype=jnp.int32)
-            state = run(state, block.rows, block.valid, secret, key, numbers)
-            jax.block_until_ready(state)
-            on_progress(min(1.0, (start + len(numbers)) / steps))
+    run = loop.compiled()
+    for start in range(0, steps, REPORT_EVERY):
+        # int32 step numbers: fold_in is the same in 32- and 64-bit mode.
+        numbers = jnp.arange(start, min(steps, start + REPORT_EVERY), dtype=jnp.int32)
+        state = run(state, block.rows, block.valid, secret, key, numbers)
+        jax.block_until_ready(state)
+        on_progress(min(1.0, (start + len(numbers)) / steps))
     return state
