@@ -5,12 +5,11 @@ from __future__ import annotations
 import dataclasses
 import numbers
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from nacre.errors import NacreError
 from nacre.ledger import Ledger, charged, reserve_in
@@ -19,7 +18,7 @@ from nacre.model import Model
 from nacre.plan import as_rows, as_schema, planned_releases, warn_about_rows
 from nacre.rows.differences import Differences
 from nacre.rows.source import Source, open_source
-from nacre.schema import Column, Schema, SchemaError
+from nacre.schema import Schema, SchemaError, stated_types
 from nacre.vault.bound import Adjacency
 from nacre.vault.planning import check_budget
 from nacre.vault.vault import Vault
@@ -40,6 +39,7 @@ def fit(
     ledger: Ledger | str | Path | None = None,
     dataset: str | None = None,
     bad_rows: str = "check",
+    types: pa.Schema | Mapping[str, Any] | None = None,
     seed: int | None = None,
     on_progress: Callable[[str, float | None], None] | None = None,
 ) -> Model:
@@ -59,6 +59,9 @@ def fit(
         bad_rows: "check" stops before anything is spent if a row does not fit the schema (that
             message is the holder's view, outside the guarantee); "zero" skips the check, and rows
             that do not fit count as zero.
+        types: the Arrow types (or names such as "int32", "category") that sampled columns shall
+            have; published with the model, so say only what is public. The others get the type
+            that follows from the schema; never that of the table, which its rows may have decided.
         seed: decides public randomness only (frequencies, initial weights), never noise.
         on_progress: called with a stage's name and the part done (None if unknown).
 
@@ -69,6 +72,7 @@ def fit(
     check_budget(epsilon, delta)
     adjacency, rows = Adjacency(adjacency), as_rows(rows)
     _check_choices(bad_rows, seed)
+    stated = stated_types(types, schema)
     differences = Differences.of(schema)
     chosen, _ = choose(method, differences.modeled, epsilon)
     # Refuses a schema or settings that the method cannot serve, before a row is read.
@@ -100,7 +104,7 @@ def fit(
         method=chosen.title,
         settings=dataclasses.asdict(chosen),  # type: ignore[call-overload]
         kind=source.kind,
-        types=_types(source, schema, bad_rows),
+        types=stated,
         ledger=None if reservation is None else {"dataset": dataset, "entry": reservation.entry},
     )
 
@@ -123,7 +127,7 @@ def _check_choices(bad_rows: str, seed: int | None) -> None:
 
 def _check(source: Source, schema: Schema) -> int:
     """The holder's own check, before anything is spent; returns the number of rows."""
-    found = schema.check(source.batches())
+    found = source.check(schema)
     if not found.ok:
         raise SchemaError(
             f"{source.name} does not fit the schema; nothing was spent.\n{found.describe()}\n"
@@ -136,43 +140,6 @@ def _check(source: Source, schema: Schema) -> int:
             "private model of so few would be pure noise. Nothing was spent."
         )
     return found.rows
-
-
-def _types(source: Source, schema: Schema, bad_rows: str) -> pa.Schema | None:
-    """The column types of sampled tables: as declared, and by the schema where rows decided them.
-
-    Where the check has found that all rows fit, a type that pandas made up is kept if any rows
-    that fit would have led to it.
-    """
-    if source.types is None:
-        return None
-    canonical = schema.decode(schema.layout.encoded()).schema
-    fields = []
-    for field in source.types:
-        column = schema.columns[field.name]
-        plain = canonical.field(field.name)
-        if source.kind == "pandas" and pa.types.is_dictionary(field.type):
-            field = field.with_type(pa.dictionary(pa.int32(), plain.type, field.type.ordered))
-        checked = bad_rows == "check" and _implies(column, field.type)
-        fields.append(field if field.name not in source.loose or checked else plain)
-    return pa.schema(fields)
-
-
-def _implies(column: Column, kind: pa.DataType) -> bool:
-    """Whether a table whose values all fit has this type, whichever of them occur."""
-    if column.nullable or getattr(column, "other", False):
-        return False
-    if column.size is None:
-        natural = {"integer": pa.types.is_integer, "real": pa.types.is_floating}
-        return column.type in natural and natural[column.type](kind)
-    if column.type == "boolean":
-        return pa.types.is_boolean(kind)
-    values = column.to_dict()["values"]
-    try:
-        pc.cast(pa.array(values, pa.string()), kind)
-    except pa.ArrowException:
-        return False
-    return not pa.types.is_string(kind)
 
 
 def _key(seed: int | None) -> Any:

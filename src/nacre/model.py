@@ -35,7 +35,8 @@ class Model:
     Everything in it is post-processing of the releases that the guarantee lists, so the model
     itself, not only its samples, may be given away.  `differences` are the columns that were
     fitted as distances from others, by the constraints of the time; other constraints on samples
-    leave them as they are.
+    leave them as they are.  `kind` is the kind of frame that was fitted; `types` are those that the
+    caller stated, never those of the table.
     """
 
     schema: Schema
@@ -166,12 +167,32 @@ class Model:
 
     def _frame(self, table: pa.Table) -> Any:
         if self.kind == "pandas":
-            return table.to_pandas()
+            return self._pandas(table)
         if self.kind == "polars":
             import polars
 
             return polars.from_arrow(table)
         return table
+
+    def _pandas(self, table: pa.Table) -> Any:
+        """A frame whose types follow from the schema: with room for gaps wherever there may be any.
+
+        Dates become datetime64, as pandas has no type for them.
+        """
+        import pandas as pd
+
+        roomy = {pa.bool_(): pd.BooleanDtype()}
+        for bits in (8, 16, 32, 64):
+            roomy[getattr(pa, f"int{bits}")()] = getattr(pd, f"Int{bits}Dtype")()
+            roomy[getattr(pa, f"uint{bits}")()] = getattr(pd, f"UInt{bits}Dtype")()
+        parts = {}
+        for name in table.column_names:
+            column = table.column(name)
+            if pa.types.is_date(column.type):
+                column = column.cast(pa.timestamp("us"))
+            nullable = self.schema.columns[name].nullable
+            parts[name] = column.to_pandas(types_mapper=roomy.get if nullable else None)
+        return pd.DataFrame(parts)
 
 
 def load(path: str | Path) -> Model:
