@@ -139,7 +139,7 @@ def _chunks(file: Path, faults: Faults) -> Iterator[bytes]:
             if end:
                 yield waiting[:end]
             waiting = waiting[end:]
-            size = min(max(BLOCK, len(waiting)), LONGEST)
+            size = min(max(BLOCK, len(waiting)), LONGEST - len(waiting))
 
 
 def _end(waiting: bytes) -> int:

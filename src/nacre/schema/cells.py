@@ -49,7 +49,10 @@ def is_moment(kind: pa.DataType) -> bool:
 def plain(array: pa.Array) -> pa.Array:
     """The array without its dictionary or run-length coding."""
     if pa.types.is_dictionary(array.type):
-        return array.dictionary_decode()
+        values = array.dictionary
+        if pa.types.is_string_view(values.type):  # of which Arrow cannot take some
+            values = pc.cast(values, pa.string())
+        return values.take(array.indices)
     if pa.types.is_run_end_encoded(array.type):
         return pc.run_end_decode(array)
     return array

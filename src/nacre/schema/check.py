@@ -95,8 +95,8 @@ class Check:
             )
         if not self.utf8:
             lines.append(
-                "  Some bytes are not UTF-8 text. Convert the file, for example with `iconv -f "
-                "LATIN1 -t UTF-8`; --bad-rows zero takes them as characters that no value has."
+                "  The file is not UTF-8 text throughout. Convert it, for example with `iconv -f "
+                "LATIN1 -t UTF-8`; --bad-rows zero reads other bytes as a character of no value."
             )
         if broken := {text: count for text, count in self.constraints.items() if count}:
             lines.append("Rows that break constraints (used all the same; no sampled row will):")

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nacre.schema import cells
-from nacre.schema.names import cell_names
+from nacre.schema.names import cell_names, single_names
 
 NOT_LISTED, NOTHING = -1, -2  # places of cells that are not in the list, or empty
 
@@ -55,6 +55,8 @@ class Lookup:
         nothing = pc.or_(pc.is_null(names), pc.fill_null(empty, False))
         places = pc.coalesce(places, pc.index_in(_without_zeros(names), value_set=self.whole))
         places = pc.coalesce(places, pc.index_in(names, value_set=self.rounded))
+        # A float32 has the text of a float64: 0.10000000149011612 for what is listed as 0.1.
+        places = pc.coalesce(places, pc.index_in(single_names(names), value_set=self.values))
         # Booleans are read as these two words, however the list writes them.
         lower = pc.ascii_lower(names)
         for word, written in zip(("true", "false"), self.truth, strict=True):

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from nacre.schema import cells
 
 EXACT = 2.0**53  # below it float64 holds every whole number, and they are written in full
-DIGITS = 12  # a float32 seen as float64 has more: 0.1 becomes 0.10000000149011612
+MANY = r"^-?\d+\.\d{10,}$|^-?\d(\.\d+)?e[-+]\d+$"  # texts of numbers that may have been float32
 YEAR_1, YEAR_10000 = -62_135_596_800_000_000, 253_402_300_800_000_000  # in microseconds
 BEYOND = "<out of range>"
 
@@ -24,8 +24,8 @@ def cell_names(array: pa.Array) -> pa.Array:
 
     >>> cell_names(pa.array([1.0, 0.5, None])).to_pylist()
     ['1', '0.5', None]
-    >>> cell_names(pa.array([0.1, 123456789012.0], pa.float32())).to_pylist()
-    ['0.1', '123456790528']
+    >>> cell_names(pa.array([0.1, 0.5], pa.float32())).to_pylist()
+    ['0.10000000149011612', '0.5']
     """
     array = cells.plain(array)
     kind = array.type
@@ -43,20 +43,26 @@ def cell_names(array: pa.Array) -> pa.Array:
 def _numbers(values: pa.Array) -> pa.Array:
     """Whole numbers without a point; others with the fewest digits that tell them apart.
 
-    A number that float32 holds too, and that takes many digits here, is written as float32 writes
-    it: 0.1 then is 0.1 wherever it is stored.  Integers that float64 cannot hold are rounded to
+    Read again, the text gives the same float64.  Integers that float64 cannot hold are rounded, to
     what is left of them once their column has had a gap.
     """
     values = pc.if_else(pc.is_nan(values), None, values)
     whole = pc.and_(pc.equal(values, pc.floor(values)), pc.less(pc.abs(values), EXACT))
     in_full = pc.cast(pc.cast(pc.if_else(whole, values, None), pa.int64()), pa.string())
-    wide = pc.cast(values, pa.string())
+    return pc.coalesce(in_full, pc.cast(values, pa.string()))
+
+
+def single_names(names: pa.Array) -> pa.Array:
+    """Names as float32 writes them, of numbers that it holds too; null for the others.
+
+    >>> single_names(pa.array(["0.10000000149011612", "0.1", "word"])).to_pylist()
+    ['0.1', None, None]
+    """
+    long = pc.if_else(pc.match_substring_regex(names, MANY), names, None)
+    values = pc.cast(pc.cast(long, pa.string()), pa.float64())
     single = pc.cast(values, pa.float32(), safe=False)
-    digits = pc.utf8_length(pc.replace_substring_regex(wide, r"^[-0.]+|\.|e.*$", ""))
-    short = pc.and_(
-        pc.equal(pc.cast(single, pa.float64()), values), pc.greater(digits, pa.scalar(DIGITS))
-    )
-    return pc.coalesce(in_full, pc.if_else(short, pc.cast(single, pa.string()), wide))
+    held = pc.equal(pc.cast(single, pa.float64()), values)
+    return pc.if_else(held, pc.cast(single, pa.string()), None)
 
 
 def _moments(array: pa.Array) -> pa.Array:
