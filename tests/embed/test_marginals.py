@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nacre.vault.rows import Block, grid
 
 from nacre.cells import fine_cells, table_columns
 from nacre.embed.marginals import cell_places, offsets, single_features, table_features
 from nacre.schema import Code, Layout, Number
 from nacre.vault import Bound, Row, Segment
 from nacre.vault.doors.sum import ExactSum, row_shape
-from nacre.vault.rows import Block, grid
 
 LAYOUT = Layout(
     numbers=(Number("few", 9), Number("many", 99_999), Number("gap", 700), Number("real", 1 << 30)),

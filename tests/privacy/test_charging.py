@@ -10,7 +10,7 @@ from nacre.draft import private_draft
 from nacre.errors import BudgetExceeded
 from nacre.fit import fit
 from nacre.ledger import Ledger
-from nacre.methods import PEARL
+from nacre.methods.pearl import PEARL
 from nacre.schema import Integer, Schema
 from nacre.vault import Bound, Segment, Vault
 

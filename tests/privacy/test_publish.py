@@ -7,17 +7,18 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from nacre.vault.rows import blocks
 
 import nacre
 from nacre.ledger import Ledger
-from nacre.methods import MERF, Mosaic
+from nacre.methods.merf import MERF
+from nacre.methods.mosaic import Mosaic
 from nacre.publish import buying, run
 from nacre.publish.predictor import train
 from nacre.schema import Boolean, Categorical, Integer, Real, Schema
 from nacre.vault import Adjacency
-from nacre.vault import vault as vault_module
+from nacre.vault.doors import sum as sum_door
 from nacre.vault.doors.sum import ExactSum, row_shape
-from nacre.vault.rows import blocks
 
 SCHEMA = Schema(
     {
@@ -67,7 +68,7 @@ def same_noise(monkeypatch):
         hidden = np.random.default_rng(7).normal(50, 20, sums.shape) * scale
         return hidden.astype(np.int64)
 
-    monkeypatch.setattr(vault_module, "add_discrete_gaussian", cover)
+    monkeypatch.setattr(sum_door, "add_discrete_gaussian", cover)
 
 
 def everything(page) -> tuple:
@@ -78,7 +79,7 @@ def test_without_data_no_table_is_opened(model, monkeypatch):
     def refuse(*_, **__):
         pytest.fail("a table was opened")
 
-    for module in (run, buying, vault_module):
+    for module in (run, buying, sum_door):
         monkeypatch.setattr(module, "open_source", refuse)
     monkeypatch.setattr(buying, "Vault", refuse)
     page = nacre.publish(model, rows=500)
@@ -181,7 +182,7 @@ def test_it_is_charged_before_noise_is_drawn(model, tmp_path, monkeypatch):
     def no_noise(*_):
         pytest.fail("noise was drawn")
 
-    monkeypatch.setattr(vault_module, "add_discrete_gaussian", no_noise)
+    monkeypatch.setattr(sum_door, "add_discrete_gaussian", no_noise)
     with pytest.raises(nacre.BudgetExceeded):
         nacre.publish(model, rows=400, data=people(), **PAY, **account)
     assert len(ledger.history("people")) == 1

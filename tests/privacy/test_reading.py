@@ -21,13 +21,13 @@ import pytest
 from nacre.archive import read as read_archive
 from nacre.draft import private_draft
 from nacre.fit import fit
-from nacre.methods import MERF
+from nacre.methods.merf import MERF
 from nacre.model import load
-from nacre.rows import csv, open_source
+from nacre.rows import Stream, TableEncoder, csv, open_source
 from nacre.schema import Boolean, Categorical, Datetime, Integer, Real, Schema, SchemaError
-from nacre.vault import Adjacency, Release, Vault
-from nacre.vault import vault as vault_module
+from nacre.vault import Adjacency, Keys, Plan, Release, Vault
 from nacre.vault.doors import keys as keys_module
+from nacre.vault.doors import sum as sum_door
 
 QUICK = MERF(frequencies=8, steps=2, components=2)
 VALUES = (
@@ -342,9 +342,7 @@ HOSTILE = [  # rows that count as nothing
 def observed(call, patch):
     """What a call returns, the sums that it puts noise on with their scales, and its warnings."""
     sums = []
-    patch.setattr(
-        vault_module, "add_discrete_gaussian", lambda s, scale: sums.append((s, scale)) or s
-    )
+    patch.setattr(sum_door, "add_discrete_gaussian", lambda s, scale: sums.append((s, scale)) or s)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         returned = call()
@@ -446,11 +444,12 @@ def test_a_model_tells_no_type_but_those_that_are_stated(tmp_path):
     model = fit(
         table, schema, method=QUICK, epsilon=1, delta=1e-6, bad_rows="zero", types=table.schema
     )
-    assert model.types.field("x").metadata is None
+    assert model.encoder.types.field("x").metadata is None
     assert model.sample(3).schema.types == [pa.int8(), pa.int64()]
     model.save(tmp_path / "x.nacre")
-    assert load(tmp_path / "x.nacre").types.equals(model.types, check_metadata=True)
-    plain = dataclasses.replace(model, types=None)
+    again = load(tmp_path / "x.nacre")
+    assert again.encoder.types.equals(model.encoder.types, check_metadata=True)
+    plain = dataclasses.replace(model, encoder=TableEncoder(schema))
     assert plain.sample(3).schema.types == [pa.int64(), pa.string()]
 
 
@@ -468,8 +467,10 @@ def test_text_is_what_it_holds(kind, name):
 def test_one_odd_cell_does_not_hide_a_frequent_value(extra, kind):
     cells = ["a"] * 1000 if kind == pa.string() else [b"a"] * 1000
     schema = Schema({"x": Categorical(values=("-",), other=True)})
-    vault = Vault(pa.table({"x": pa.array([*cells, extra], kind)}), schema, epsilon=1, delta=1e-6)
-    assert vault.keys("x", epsilon=0.9, delta=1e-7) == ("a",)
+    question = Keys(name="values", column="x", epsilon=0.9, delta=1e-7)
+    stream = Stream(TableEncoder(schema), pa.table({"x": pa.array([*cells, extra], kind)}))
+    vault = Vault(stream, Plan.of([question], epsilon=1, delta=1e-6))
+    assert vault.keys(question) == ("a",)
 
 
 def release(**changes):

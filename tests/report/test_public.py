@@ -9,7 +9,7 @@ import pytest
 from tests.report.test_page import Outline
 
 import nacre
-from nacre.methods import Mosaic
+from nacre.methods.mosaic import Mosaic
 from nacre.publish import PublicReport, publish
 from nacre.report.figures.canvas import ROLES
 

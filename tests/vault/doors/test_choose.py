@@ -4,13 +4,13 @@ import jax.numpy as jnp
 import numpy as np
 import pyarrow as pa
 import pytest
+from nacre.vault.planning import plan_choice
 from scipy.stats import chisquare
 
 from nacre.errors import BudgetExceeded
 from nacre.schema import Categorical, Integer, Schema
 from nacre.vault import Adjacency, Bound, Segment, Vault
 from nacre.vault.doors.choose import TARGET_BITS, Choices
-from nacre.vault.planning import plan_choice
 
 SCHEMA = Schema({name: Categorical(values=("0", "1")) for name in "abc"})
 ROWS = [("0", "0", "0")] * 30 + [("1", "1", "0")] * 20 + [("1", "0", "1")] * 10
