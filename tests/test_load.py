@@ -46,7 +46,9 @@ def saved(tmp_path_factory):
     found = {}
     for name, method in METHODS.items():
         path = tmp_path_factory.mktemp(name) / "model.nacre"
-        nacre.fit(table, SCHEMA, method=method, epsilon=10, delta=1e-6, seed=0).save(path)
+        types = {"age": "int32", "sex": "category", "ill": "bool"}
+        model = nacre.fit(table, SCHEMA, method=method, epsilon=10, delta=1e-6, seed=0, types=types)
+        model.save(path)
         found[name] = read(path)
     return found
 
