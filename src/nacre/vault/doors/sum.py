@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
-from nacre.exact import is_exact
 from nacre.vault.bound import Bound
+from nacre.vault.noise import on_cpu
 from nacre.vault.rows import Block, Row
 from nacre.vault.tracing import RefusedFunction, trace
 
@@ -47,13 +47,13 @@ class ExactSum:
     def __init__(self, features: Features, bound: Bound, shape: Row, *, label: int | None = None):
         # `label` is the place of `bound.by` among the codes.
         self.bound, self.label = bound, label
-        with jax.enable_x64(True):
+        with jax.enable_x64(True), on_cpu():
             self.features = trace(features, shape)
-        self.sparse = isinstance(self.features.shape, tuple)
-        outputs = list(self.features.shape) if self.sparse else [self.features.shape]
+        self.sparse = jax.tree.structure(self.features.shape) == jax.tree.structure((0, 0))
+        outputs = self.features.outputs
         self._check_outputs(outputs)
         self.integer = bool(jnp.issubdtype(outputs[-1].dtype, jnp.integer))
-        self.exact = is_exact(self.features.jaxpr)
+        self.exact = self.features.exact
         # One unit of the integer sums, in the units of the features, by segment.
         self.units = [
             1.0 if self.integer else 2.0 ** math.ceil(math.log2(s.norm)) * 2.0**-FLOAT_BITS
@@ -67,7 +67,8 @@ class ExactSum:
             raise NacreError("The bound is too large for integer sums: scale the features down.")
 
     def _check_outputs(self, outputs: list[Any]) -> None:
-        if len(outputs) != 1 + self.sparse or any(getattr(o, "ndim", 0) != 1 for o in outputs):
+        single = jax.tree.structure(self.features.shape) == jax.tree.structure(0)
+        if not (single or self.sparse) or any(getattr(o, "ndim", 0) != 1 for o in outputs):
             raise RefusedFunction(
                 "features(row) must return one vector, or (indices, values) of a sparse one."
             )
@@ -88,7 +89,7 @@ class ExactSum:
         self, stream: Iterable[Block], classes: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Sums of shape (classes, size) in `units`, and the number of good rows in each class."""
-        with jax.enable_x64(True):
+        with jax.enable_x64(True), on_cpu():
             step = jax.jit(functools.partial(self._block, classes), donate_argnums=(1, 2))
             constants = self.features.constants
             sums = jnp.zeros((classes, self.bound.size), jnp.int64)
@@ -142,7 +143,7 @@ class ExactSum:
         return jnp.int32 if largest * rows < 2**31 else jnp.int64
 
     def _dense_row(self, constants: Any, row: Row) -> tuple[jax.Array, jax.Array]:
-        values = self.features(row, constants=constants)
+        (values,) = self.features(*row, constants=constants)
         good = jnp.all(jnp.isfinite(values))
         parts = []
         for place, segment in enumerate(self.bound.segments):
@@ -155,7 +156,7 @@ class ExactSum:
     def _sparse_row(
         self, constants: Any, row: Row
     ) -> tuple[tuple[jax.Array, jax.Array], jax.Array]:
-        indices, values = self.features(row, constants=constants)
+        indices, values = self.features(*row, constants=constants)
         good = jnp.all(jnp.isfinite(values))
         good &= jnp.all(indices[1:] > indices[:-1])
         good &= jnp.all((indices >= 0) & (indices < self.bound.size))
