@@ -7,7 +7,7 @@ whatever it is called.
 
 Left out on purpose: `rng_bit_generator` (mapped, it takes the first row's key for all),
 `rng_uniform`, everything that names an axis or a device, callbacks, foreign calls and kernels,
-`approx_top_k` (its answer may depend on the shape of the batch), and linear algebra (batches go to
+uninitialized memory (`empty`), `approx_top_k` (its answer may depend on the shape of the batch), and linear algebra (batches go to
 LAPACK or to loops whose rounding has not been examined).
 """
 
@@ -32,8 +32,8 @@ ELEMENTWISE = (
     *("bitcast_convert_type", "convert_element_type", "stop_gradient", "name"),
 )
 SHAPES = (
-    *("broadcast_in_dim", "concatenate", "empty2", "iota", "pad", "reshape", "rev", "slice"),
-    *("split", "squeeze", "tile", "transpose", "optimization_barrier"),
+    *("broadcast_in_dim", "concatenate", "iota", "optimization_barrier", "pad", "reshape", "rev"),
+    *("slice", "split", "squeeze", "stack", "tile", "transpose", "unstack"),
 )
 PLACES = (
     *("dynamic_slice", "dynamic_update_slice", "gather", "scatter", "scatter-add", "scatter_add"),
@@ -65,12 +65,20 @@ CALLS = frozenset(
 MOVES = frozenset(("device_put",))  # dropped: the vault decides where its programs run
 
 
-def _witness(x: Any, key: Any) -> Any:
+def _witnesses(x: Any, key: Any) -> Any:
     """Stock functions that hold the primitives which `jax.extend` does not export."""
-    new = jax.random.wrap_key_data(jax.random.key_data(key), impl="threefry2x32")
-    parts = jax.lax.split(x, (1, 2))
-    x = jax.lax.optimization_barrier(x).at[0].subtract(parts[0][0])
-    return x, jax.random.clone(new), jnp.copy(x)
+    data = jax.random.key_data(key)
+    whole = jax.lax.bitcast_convert_type(x, jnp.int32)
+    return (
+        jax.random.clone(jax.random.wrap_key_data(data, impl="threefry2x32")),
+        jax.lax.optimization_barrier(x).at[0].subtract(1.0),
+        jax.lax.split(x, (1, 2)),
+        jnp.stack([x, x]),
+        jnp.unstack(x),
+        jnp.tile(x, 2),
+        jnp.copy(x),
+        jax.lax.mulhi(whole, whole) if hasattr(jax.lax, "mulhi") else whole,
+    )
 
 
 @functools.cache
@@ -79,14 +87,11 @@ def known() -> dict[Any, str]:
     found = [value for name, value in vars(exported).items() if name.endswith("_p")]
     shape = jax.ShapeDtypeStruct((3,), jnp.float32)
     key = jax.eval_shape(functools.partial(jax.random.key, impl="threefry2x32"), 0)
-    pending = [jax.make_jaxpr(_witness)(shape, key).jaxpr]
+    pending = [jax.make_jaxpr(_witnesses)(shape, key).jaxpr]
     while pending:
         for equation in pending.pop().eqns:
             found.append(equation.primitive)
             pending.extend(inner for inner, _ in inner_programs(equation))
-    if hasattr(jax.lax, "mulhi"):
-        whole = jnp.ones((), jnp.int32)
-        found += [e.primitive for e in jax.make_jaxpr(jax.lax.mulhi)(whole, whole).jaxpr.eqns]
     listed = KEPT | LOOPS | CALLS | MOVES
     return {primitive: primitive.name for primitive in found if primitive.name in listed}
 

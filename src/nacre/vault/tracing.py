@@ -166,8 +166,9 @@ def _check_type(variable: Any) -> None:
         threefry = _threefry_type()
         if type(kind.dtype) is not type(threefry) or kind.dtype._impl is not threefry._impl:
             raise RefusedFunction(
-                f"The function of one row uses random keys of type {kind.dtype}: mapped over rows "
-                "they may be mixed up. Use jax.random.key(seed, impl='threefry2x32')."
+                "The function of one row uses random keys of another generator than Threefry: "
+                "mapped over rows they may be mixed up. Use the key that it is given, or "
+                "jax.random.key(seed, impl='threefry2x32')."
             )
 
 

@@ -233,6 +233,7 @@ class Vault:
         name: str,
         key: Any,
         chunk: int = 64,
+        exact: bool = False,
         report_every: int = 50,
     ) -> Any:
         """Run `steps` noisy updates on Poisson batches of expected size `batch`; the last state.
@@ -266,18 +267,18 @@ class Vault:
             threshold=threshold,
             multiplier=release.noise,
             chunk=chunk,
+            exact=exact,
         ).checked(state, row_shape(len(self.layout.numbers), len(self.layout.codes)), key)
         table, valid = self._in_memory()
         self._charge(release)
         secret = system_key()
-        with jax.enable_x64(True):
-            run = jax.jit(loop.run)
-            for start in range(0, steps, report_every):
-                # int32 step numbers: fold_in is the same in 32- and 64-bit mode.
-                numbers = jnp.arange(start, min(steps, start + report_every), dtype=jnp.int32)
-                state = run(state, table, valid, secret, key, numbers)
-                jax.block_until_ready(state)
-                self.report(name, min(1.0, (start + len(numbers)) / steps))
+        run = loop.compiled()
+        for start in range(0, steps, report_every):
+            # int32 step numbers: fold_in is the same in 32- and 64-bit mode.
+            numbers = jnp.arange(start, min(steps, start + report_every), dtype=jnp.int32)
+            state = run(state, table, valid, secret, key, numbers)
+            jax.block_until_ready(state)
+            self.report(name, min(1.0, (start + len(numbers)) / steps))
         return state
 
     def keys(self, column: str, *, epsilon: float, delta: float) -> tuple[str, ...]:
