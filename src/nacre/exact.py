@@ -84,7 +84,7 @@ def is_exact_product(equation: Any, inputs: Sequence[Any]) -> bool:
     if equation.params.get("name") != exact_product.__name__ or len(inputs) != 5:
         return False
     shapes = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in equation.invars]
-    if any(s.dtype != jnp.int32 for s in shapes) or [len(s.shape) for s in shapes] != [1, 1, 2, 1, 1]:
+    if [(len(s.shape), s.dtype) for s in shapes] != [(n, jnp.int32) for n in (1, 1, 2, 1, 1)]:
         return False
     count, _, weights, owners, values = (s.shape[0] for s in shapes)
     if owners != values or weights != count + owners:
@@ -128,7 +128,9 @@ class ExactPhases:
         self.frequencies = whole * (2 * math.pi * 2.0**-bits)
         self.numbers, self.sizes = numbers, tuple(sizes)
         self._tables: list[tuple[int, NDArray[np.int32]]] = []
-        dense, owners, values = [whole[:, :numbers]], [], []
+        owners: list[int] = []
+        values: list[int] = []
+        dense = [whole[:, :numbers]]
         start = numbers
         for place, size in enumerate(self.sizes):
             block = whole[:, start : start + size] << UNIT_BITS

@@ -19,7 +19,9 @@ from nacre.vault.doors.sum import row_shape
 
 MOST, WIDTH = 512, 13
 RNG = np.random.default_rng(0)
-WEIGHTS = [jnp.asarray(RNG.normal(size=s) * 0.4, jnp.float32) for s in ((13, 21), (21, 21), (21, 3))]
+WEIGHTS = [
+    jnp.asarray(RNG.normal(size=s) * 0.4, jnp.float32) for s in ((13, 21), (21, 21), (21, 3))
+]
 KERNEL = jnp.asarray(RNG.normal(size=(3, 1, 3, 3)), jnp.float32)
 
 

@@ -121,7 +121,9 @@ def kernel(x, key):
     def double(x_ref, out_ref):
         out_ref[...] = x_ref[...] * 2
 
-    return pl.pallas_call(double, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), interpret=True)(x)
+    return pl.pallas_call(double, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), interpret=True)(
+        x
+    )
 
 
 def primitive_of_ones_own(name):
@@ -148,12 +150,8 @@ ATTACKS = {
     "callback in a backward rule": lambda x, key: jax.grad(lambda y: callback_behind(y).sum())(
         x * 1.0
     ),
-    "callback in scan": lambda x, key: jax.lax.scan(
-        lambda c, y: (c, with_vjp(y)), 0.0, x * 1.0
-    )[1],
-    "callback in a branch": lambda x, key: jax.lax.switch(
-        x[0], [with_vjp, lambda y: y], x * 1.0
-    ),
+    "callback in scan": lambda x, key: jax.lax.scan(lambda c, y: (c, with_vjp(y)), 0.0, x * 1.0)[1],
+    "callback in a branch": lambda x, key: jax.lax.switch(x[0], [with_vjp, lambda y: y], x * 1.0),
     "pallas": kernel,
     "ffi": lambda x, key: jax.ffi.ffi_call("anything", x, vmap_method="broadcast_all")(x),
     "own primitive": primitive_of_ones_own("summed"),

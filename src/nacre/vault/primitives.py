@@ -7,8 +7,9 @@ whatever it is called.
 
 Left out on purpose: `rng_bit_generator` (mapped, it takes the first row's key for all),
 `rng_uniform`, everything that names an axis or a device, callbacks, foreign calls and kernels,
-uninitialized memory (`empty`), `approx_top_k` (its answer may depend on the shape of the batch), and linear algebra (batches go to
-LAPACK or to loops whose rounding has not been examined).
+uninitialized memory (`empty`), `approx_top_k` (its answer may depend on the shape of the batch),
+and linear algebra (batches go to LAPACK or to loops whose rounding has not been examined).
+Some entries are names of the same operation in neighboring versions of JAX.
 """
 
 from __future__ import annotations

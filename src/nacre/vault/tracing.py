@@ -156,8 +156,8 @@ class _Copy:
 
 def _check_type(variable: Any) -> None:
     """Plain arrays and Threefry keys only: no references, tokens or other people's types."""
-    kind = variable.aval
-    if type(kind) is not _plain_type():
+    kind: Any = variable.aval
+    if not _is_plain(kind):
         raise RefusedFunction(
             f"The function of one row uses a value of type {type(kind).__name__}; it may use "
             "plain arrays only."
@@ -197,6 +197,10 @@ def _constant(value: Any) -> Any:
         f"The function of one row uses a constant of type {type(value).__name__}; it may use "
         "plain arrays only."
     )
+
+
+def _is_plain(kind: Any) -> bool:
+    return type(kind) is _plain_type()
 
 
 @functools.cache

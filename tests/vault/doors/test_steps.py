@@ -21,7 +21,9 @@ def table(count, seed=0):
     return Row(jnp.asarray(numbers, jnp.int32), jnp.zeros((count, 0), jnp.int32))
 
 
-def run(stages, rows, *, threshold=ALL, multiplier=QUIET, chunk=64, valid=None, size=2, exact=False):
+def run(
+    stages, rows, *, threshold=ALL, multiplier=QUIET, chunk=64, valid=None, size=2, exact=False
+):
     """The noisy sums of one step, one for each stage."""
     state = [jnp.zeros(size, jnp.float32)] * len(stages)
     loop = Loop(

@@ -49,7 +49,9 @@ class ExactSum:
         self.bound, self.label = bound, label
         with jax.enable_x64(True), on_cpu():
             self.features = trace(features, shape)
-        self.sparse = jax.tree.structure(self.features.shape) == jax.tree.structure((0, 0))
+        structure: Any = jax.tree.structure(self.features.shape)
+        self.sparse = bool(structure == jax.tree.structure((0, 0)))
+        self._single = bool(structure == jax.tree.structure(0))
         outputs = self.features.outputs
         self._check_outputs(outputs)
         self.integer = bool(jnp.issubdtype(outputs[-1].dtype, jnp.integer))
@@ -67,8 +69,7 @@ class ExactSum:
             raise NacreError("The bound is too large for integer sums: scale the features down.")
 
     def _check_outputs(self, outputs: list[Any]) -> None:
-        single = jax.tree.structure(self.features.shape) == jax.tree.structure(0)
-        if not (single or self.sparse) or any(getattr(o, "ndim", 0) != 1 for o in outputs):
+        if not (self._single or self.sparse) or any(getattr(o, "ndim", 0) != 1 for o in outputs):
             raise RefusedFunction(
                 "features(row) must return one vector, or (indices, values) of a sparse one."
             )
