@@ -10,6 +10,7 @@ import decimal
 import enum
 import random
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -129,17 +130,12 @@ def counts_of(column):
     with pytest.MonkeyPatch.context() as patch:
         answer = lambda counts: seen.append(counts) or []  # noqa: E731
         patch.setattr(keys_module, "_calibrated", lambda *_: answer)
-        release = Release(
-            name="x",
-            mechanism="approximate",
-            theorem="t",
-            adjacency=Adjacency.ADD_REMOVE,
-            size=1,
-            epsilon=1.0,
-            delta=1e-6,
+        question = Keys(name="x", column="x", epsilon=1.0, delta=1e-6)
+        stream = SimpleNamespace(
+            source=SimpleNamespace(batches=lambda: [pa.RecordBatch.from_arrays([column], ["x"])])
         )
-        batch = pa.RecordBatch.from_arrays([column], ["x"])
-        keys_module.stable_keys([batch], "x", release, Adjacency.ADD_REMOVE, lambda: None)
+        release = question.release(1.0, Adjacency.ADD_REMOVE)
+        keys_module.answer(question, release, stream, lambda: None)
     return seen[0]
 
 
@@ -377,7 +373,7 @@ def test_bad_rows_change_nothing_of_a_fit(tmp_path, monkeypatch):
         return model, (document, arrays, said, [(s.tolist(), scale) for s, scale in sums])
 
     first, expected = trace(pd.DataFrame([ROW] * 20))
-    assert first.types is None
+    assert first.encoder.types is None
     lines = [b"1,2", b"\xff\xe4,1,2,3,4", b"a,b,c,d,e,f"]
     for table in tables([ROW] * 20 + HOSTILE, tmp_path, lines):
         model, found = trace(table)

@@ -134,7 +134,7 @@ def test_both_keys_and_every_number_count():
 
 
 def test_what_is_left_over_is_small_and_grows_with_size_and_steps():
-    assert leftover_delta(100_000, 1000) == pytest.approx(1.1e-8)
+    assert leftover_delta(100_000, 1000) == pytest.approx(7e-16)
     assert leftover_delta(2, 3) == pytest.approx(6 * DISTANCE)
     assert leftover_epsilon(10**6, 10**4) < 1e-7
     assert leftover_epsilon(10, 20) == pytest.approx(20 * leftover_epsilon(10, 1))
