@@ -57,7 +57,7 @@ def settle(method: Any, *, or_zero: Sequence[str] = (), **ranges: tuple[float, f
     charged.  Whether a setting is whole follows from its default; NumPy's numbers become Python's.
     Those named in `or_zero` may be zero, too, which means 'none of it'.
     """
-    defaults = {field.name: field.default for field in dataclasses.fields(method)}
+    defaults: dict[str, Any] = {f.name: f.default for f in dataclasses.fields(method)}
     for name, (low, high) in ranges.items():
         value, kind = getattr(method, name), type(defaults[name])
         wanted = numbers.Integral if kind is int else numbers.Real
