@@ -16,7 +16,7 @@ def require(module: str) -> ModuleType:
         Traceback (most recent call last):
         ...
         ImportError: Evaluation needs the package 'no_such_package', which is not installed.
-        Install it with: pip install 'nacre[evaluate]'
+        Install it with: pip install 'nacre-dp[evaluate]'
     """
     try:
         return importlib.import_module(module)
@@ -26,5 +26,5 @@ def require(module: str) -> ModuleType:
             raise
         raise MissingExtra(
             f"Evaluation needs the package '{package}', which is not installed.\n"
-            f"Install it with: pip install 'nacre[evaluate]'"
+            f"Install it with: pip install 'nacre-dp[evaluate]'"
         ) from None
