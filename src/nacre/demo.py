@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 import nacre
-from nacre.evaluate.extras import require
+from nacre.evaluate.tables.extras import require
 from nacre.model import Model
 
 DELTA = 1e-5

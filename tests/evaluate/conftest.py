@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.rows import Rows
-from nacre.evaluate.tables import read
+from nacre.evaluate.tables.comparison import Comparison
+from nacre.evaluate.tables.reading import read
+from nacre.evaluate.tables.rows import Rows
 from nacre.schema import Boolean, Categorical, Datetime, Integer, Ordinal, Real, Schema
 
 

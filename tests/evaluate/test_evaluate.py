@@ -11,9 +11,9 @@ import pytest
 
 import nacre.evaluate as room
 from nacre.evaluate import METRICS, Evaluation, Score, evaluate
-from nacre.evaluate.findings import Finding, find
+from nacre.evaluate.findings.find import Finding, find
+from nacre.evaluate.findings.words import percent
 from nacre.evaluate.metrics import choose
-from nacre.evaluate.words import percent
 from nacre.vault import Adjacency, Guarantee
 
 CHEAP = ["tv1", "tv2", "association", "small-groups", "copies", "coverage"]

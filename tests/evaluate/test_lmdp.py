@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import nacre
 from nacre.evaluate import evaluate
-from nacre.evaluate.lmdp import mmd_test, stein_kernel, stein_test
+from nacre.evaluate.lmdp.statistics import mmd_test, stein_kernel, stein_test
 from nacre.evaluate.metrics.mmd import squared_mmd
 
 

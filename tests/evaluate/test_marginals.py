@@ -8,13 +8,13 @@ import pyarrow as pa
 import pytest
 from scipy.stats.contingency import association
 
-from nacre.evaluate import cells
 from nacre.evaluate.metrics import METRICS
 from nacre.evaluate.metrics.small_groups import BANDS
 from nacre.evaluate.metrics.three_way import mean_and_error
 from nacre.evaluate.metrics.three_way_100 import bin_by_real
-from nacre.evaluate.rows import Binned
-from nacre.evaluate.tables import read
+from nacre.evaluate.tables import cells
+from nacre.evaluate.tables.reading import read
+from nacre.evaluate.tables.rows import Binned
 from nacre.schema import Categorical, Integer, Schema
 
 

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from nacre.evaluate import METRICS, evaluate
-from nacre.evaluate.amounts import Amount, difference_name
-from nacre.evaluate.gaps import column_gaps
-from nacre.evaluate.shifts import FEWEST, ordered_pairs
+from nacre.evaluate.findings.amounts import Amount, difference_name
+from nacre.evaluate.findings.gaps import column_gaps
+from nacre.evaluate.tables.shifts import FEWEST, ordered_pairs
 from nacre.schema import Categorical, Datetime, Integer, Real, Schema
 
 CHEAP = ["tv1", "tv1-quantiles", "association", "shifts"]

@@ -7,19 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.findings import Finding
-from nacre.evaluate.marginal_privacy import LmdpReport
-from nacre.evaluate.metric import Metric
-from nacre.evaluate.score import Score, frame
+from nacre.evaluate.findings.finding import Finding
+from nacre.evaluate.lmdp.report import LmdpReport
+from nacre.evaluate.scores.metric import Metric
+from nacre.evaluate.scores.score import CONFIDENTIAL, Score, frame
+from nacre.evaluate.tables.comparison import Comparison
 from nacre.schema import Schema
-
-__all__ = ["CONFIDENTIAL", "Evaluation", "Score"]
-
-CONFIDENTIAL = (
-    "Confidential to the data holder: these numbers were computed from the private rows without "
-    "noise, and are not covered by any privacy guarantee."
-)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)

@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from nacre.errors import NacreError
-from nacre.evaluate.classifiers import PUBLISHED, QUICK, available
-from nacre.evaluate.comparison import CLASSIFIER_ROWS, DISTANCE_ROWS, Comparison
-from nacre.evaluate.evaluation import Evaluation, Score
-from nacre.evaluate.findings import find
+from nacre.evaluate.evaluation import Evaluation
+from nacre.evaluate.findings.find import find
 from nacre.evaluate.guarantees import describe
-from nacre.evaluate.marginal_privacy import column_sets, compare_sets
-from nacre.evaluate.metric import Metric, Value
+from nacre.evaluate.lmdp.report import column_sets, compare_sets
 from nacre.evaluate.metrics import choose
-from nacre.evaluate.references import References
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.scores.references import References
+from nacre.evaluate.scores.score import Score
 from nacre.evaluate.spending import spending
-from nacre.evaluate.tables import read_all
+from nacre.evaluate.tables.classifiers import PUBLISHED, QUICK, available
+from nacre.evaluate.tables.comparison import CLASSIFIER_ROWS, DISTANCE_ROWS, Comparison
+from nacre.evaluate.tables.reading import read_all
 from nacre.schema import Schema
 from nacre.schema.suggest import suggest
 

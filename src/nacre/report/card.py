@@ -1,6 +1,7 @@
 """A small form of the report for notebooks."""
 
-from nacre.evaluate.evaluation import CONFIDENTIAL, Evaluation
+from nacre.evaluate.evaluation import Evaluation
+from nacre.evaluate.scores.score import CONFIDENTIAL
 from nacre.report.markup import Markup, join, number, tag
 
 _COLORS = {"avoid": "#c0392b", "care": "#b07d12", "good": "#2e8b62", "note": "#888888"}

@@ -4,9 +4,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nacre.evaluate.evaluation import Evaluation, Score
-from nacre.evaluate.findings import Finding
-from nacre.evaluate.metric import Metric
+from nacre.evaluate.evaluation import Evaluation
+from nacre.evaluate.findings.finding import Finding
+from nacre.evaluate.scores.metric import Metric
+from nacre.evaluate.scores.score import Score
 from nacre.report.chapters.common import data_table, grid, lede
 from nacre.report.markup import Markup, join, number, power, tag
 

@@ -3,7 +3,8 @@
 import datetime
 from importlib import resources
 
-from nacre.evaluate.evaluation import CONFIDENTIAL, Evaluation
+from nacre.evaluate.evaluation import Evaluation
+from nacre.evaluate.scores.score import CONFIDENTIAL
 from nacre.report import chapters
 from nacre.report.figures.canvas import drawing
 from nacre.report.markup import Markup, join, tag

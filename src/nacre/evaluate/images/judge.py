@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from nacre.evaluate.classifiers import predict_all
-from nacre.evaluate.extras import require
 from nacre.evaluate.images.arrays import Images
 from nacre.evaluate.images.fid import bootstrapped_fid
 from nacre.evaluate.images.kid import subset_kid
+from nacre.evaluate.tables.classifiers import predict_all
+from nacre.evaluate.tables.extras import require
 
 CLASSIFIER_IMAGES = 5_000
 

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nacre.errors import NacreError
-from nacre.evaluate.classifiers import PUBLISHED, available
-from nacre.evaluate.evaluation import CONFIDENTIAL
 from nacre.evaluate.images.arrays import Images, read_images
 from nacre.evaluate.images.fid import BOOTSTRAPS
 from nacre.evaluate.images.judge import CLASSIFIER_IMAGES, Judge
 from nacre.evaluate.images.kid import SIZE, SUBSETS
-from nacre.evaluate.score import Score, frame
+from nacre.evaluate.scores.score import CONFIDENTIAL, Score, frame
+from nacre.evaluate.tables.classifiers import PUBLISHED, available
 
 STEPS = 1_000
 MEANINGS = {

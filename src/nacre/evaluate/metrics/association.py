@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
-from nacre.evaluate.pairs import pair_name
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import Comparison
+from nacre.evaluate.tables.pairs import pair_name
 
 
 def compute(comparison: Comparison) -> Iterator[Value]:

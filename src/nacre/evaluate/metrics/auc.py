@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from nacre.evaluate.classifiers import Prediction
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.extras import require
-from nacre.evaluate.metric import Metric, Value
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.classifiers import Prediction
+from nacre.evaluate.tables.comparison import Comparison
+from nacre.evaluate.tables.extras import require
 
 
 def area(positive: np.ndarray, score: np.ndarray) -> float:

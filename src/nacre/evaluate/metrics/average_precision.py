@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.extras import require
-from nacre.evaluate.metric import Metric, Value
 from nacre.evaluate.metrics.auc import one_against_rest, per_model
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import Comparison
+from nacre.evaluate.tables.extras import require
 
 
 def average_precision(positive: np.ndarray, score: np.ndarray) -> float:

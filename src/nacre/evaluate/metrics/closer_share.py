@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.comparison import DISTANCE_ROWS, Comparison
-from nacre.evaluate.metric import Metric, Value
 from nacre.evaluate.metrics.closest_record import ROWS, nearest
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import DISTANCE_ROWS, Comparison
 
 
 def compute(comparison: Comparison) -> Iterator[Value]:

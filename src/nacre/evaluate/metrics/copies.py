@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
-from nacre.evaluate.rows import Rows
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import Comparison
+from nacre.evaluate.tables.rows import Rows
 
 
 def row_hashes(rows: Rows) -> np.ndarray:

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.comparison import Comparison, target
-from nacre.evaluate.extras import require
-from nacre.evaluate.features import Features
-from nacre.evaluate.metric import Metric, Value
 from nacre.evaluate.metrics.auc import area
-from nacre.evaluate.rows import Rows
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import Comparison, target
+from nacre.evaluate.tables.extras import require
+from nacre.evaluate.tables.features import Features
+from nacre.evaluate.tables.rows import Rows
 
 TRAIN_ROWS, TEST_ROWS, COLUMNS = 10_000, 10_000, 60
 

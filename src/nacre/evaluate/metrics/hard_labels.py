@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
 from nacre.evaluate.metrics.auc import area, per_model
 from nacre.evaluate.metrics.average_precision import average_precision
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import Comparison
 
 
 def _hard(

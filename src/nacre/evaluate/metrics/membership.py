@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.attack import CONFIDENCE, Attack, epsilon_shown
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
+from nacre.evaluate.metrics.attack import CONFIDENCE, Attack, epsilon_shown
 from nacre.evaluate.metrics.closest_record import nearest
-from nacre.evaluate.rows import Rows
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import Comparison
+from nacre.evaluate.tables.rows import Rows
 
 CANDIDATES = 2_000
 SYNTHETIC_ROWS = 50_000

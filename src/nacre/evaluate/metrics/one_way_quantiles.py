@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.cells import total_variation
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.cells import total_variation
+from nacre.evaluate.tables.comparison import Comparison
 
 
 def compute(comparison: Comparison) -> Iterator[Value]:

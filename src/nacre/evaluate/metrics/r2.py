@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.extras import require
-from nacre.evaluate.metric import Metric, Value
 from nacre.evaluate.metrics.auc import per_model
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import Comparison
+from nacre.evaluate.tables.extras import require
 
 
 def compute(comparison: Comparison) -> Iterator[Value]:

@@ -3,9 +3,9 @@
 import itertools
 from collections.abc import Iterator
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
 from nacre.evaluate.metrics import auc, r2
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import Comparison
 
 
 def agreement(real: list[float], synthetic: list[float]) -> float:

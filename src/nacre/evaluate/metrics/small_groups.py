@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.cells import joint, shares
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.cells import joint, shares
+from nacre.evaluate.tables.comparison import Comparison
 
 BANDS = (0.001, 0.003, 0.01, 0.03, 0.1, 1.0)
 PAIRS = 400

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.cells import joint, total_variation
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
 from nacre.evaluate.metrics.three_way import TRIPLES, mean_and_error, triples
-from nacre.evaluate.rows import Binned, Rows
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.cells import joint, total_variation
+from nacre.evaluate.tables.comparison import Comparison
+from nacre.evaluate.tables.rows import Binned, Rows
 
 BINS = 100
 

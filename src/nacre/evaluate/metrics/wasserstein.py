@@ -6,9 +6,9 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.extras import require
-from nacre.evaluate.metric import Metric, Value
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import Comparison
+from nacre.evaluate.tables.extras import require
 
 ROWS = 800
 REPEATS = 4

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nacre.evaluate.amounts import difference_name
 from nacre.evaluate.evaluation import Evaluation
-from nacre.evaluate.findings import AVOID_TV
-from nacre.evaluate.gaps import Gap, column_gaps
-from nacre.evaluate.shift_findings import AVOID_SHIFT, CARE_SHIFT, fact
-from nacre.evaluate.shifts import Shift, ordered_pairs
-from nacre.evaluate.words import percent
+from nacre.evaluate.findings.amounts import difference_name
+from nacre.evaluate.findings.find import AVOID_TV
+from nacre.evaluate.findings.gaps import Gap, column_gaps
+from nacre.evaluate.findings.numbers import AVOID_SHIFT, CARE_SHIFT, fact
+from nacre.evaluate.findings.words import percent
+from nacre.evaluate.tables.shifts import Shift, ordered_pairs
 from nacre.report.chapters.common import grid, key, lede, level, of_table, shades
 from nacre.report.figures.canvas import plate
 from nacre.report.figures.columns import draw_column, draw_difference, missing_shares

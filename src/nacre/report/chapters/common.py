@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from nacre.evaluate.evaluation import Evaluation
-from nacre.evaluate.findings import AVOID_TV, CARE_TV
+from nacre.evaluate.findings.find import AVOID_TV, CARE_TV
 from nacre.report.markup import Markup, tag
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from nacre.evaluate.comparison import Comparison
 from nacre.evaluate.evaluation import Evaluation
+from nacre.evaluate.tables.comparison import Comparison
 from nacre.report.chapters.common import grid, lede
 from nacre.report.figures.canvas import RASTER, plate
 from nacre.report.figures.pairs import MOST_COLUMNS, draw_matrix, draw_pair, shown_columns

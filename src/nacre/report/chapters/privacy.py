@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nacre.evaluate.evaluation import Evaluation
-from nacre.evaluate.marginal_privacy import NO_DP
+from nacre.evaluate.lmdp.report import NO_DP
 from nacre.report.chapters.common import data_table, grid, lede
 from nacre.report.chapters.ledger import ledger
 from nacre.report.figures.canvas import plate

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from nacre.evaluate.evaluation import Evaluation, Score
-from nacre.evaluate.findings import AVOID_AUC, CARE_AUC
-from nacre.evaluate.metric import Metric
+from nacre.evaluate.evaluation import Evaluation
+from nacre.evaluate.findings.find import AVOID_AUC, CARE_AUC
+from nacre.evaluate.scores.metric import Metric
+from nacre.evaluate.scores.score import Score
 from nacre.report.chapters.common import data_table, grid, key, lede, level, shades
 from nacre.report.figures.canvas import plate
 from nacre.report.figures.models import draw_curves

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nacre.evaluate.extras import require
+from nacre.evaluate.tables.extras import require
 from nacre.report.markup import Markup, tag, text
 
 # Figures are drawn with these colors, each then replaced by a variable of the page's style sheet.

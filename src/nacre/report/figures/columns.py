@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.rows import Rows
+from nacre.evaluate.tables.comparison import Comparison
+from nacre.evaluate.tables.names import value_names
+from nacre.evaluate.tables.rows import Rows
 from nacre.report.figures.canvas import INK, LINE, MUTED, REAL, new_figure, series
-from nacre.report.figures.names import value_names
 from nacre.report.figures.ticks import share_axis, value_axis
 from nacre.report.figures.warp import warp_for
 from nacre.report.markup import short

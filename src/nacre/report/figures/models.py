@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from nacre.errors import NacreError
-from nacre.evaluate.classifiers import Prediction
-from nacre.evaluate.comparison import DISTANCE_ROWS, Comparison
-from nacre.evaluate.extras import require
 from nacre.evaluate.metrics.closest_record import ROWS, nearest
+from nacre.evaluate.tables.classifiers import Prediction
+from nacre.evaluate.tables.comparison import DISTANCE_ROWS, Comparison
+from nacre.evaluate.tables.extras import require
 from nacre.report.figures.canvas import LINE, REAL, new_figure, series
 from nacre.report.figures.ticks import share_axis
 

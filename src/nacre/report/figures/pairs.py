@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from nacre.evaluate.cells import joint
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.rows import Binned, Rows
+from nacre.evaluate.tables.cells import joint
+from nacre.evaluate.tables.comparison import Comparison
+from nacre.evaluate.tables.names import bin_names
+from nacre.evaluate.tables.rows import Binned, Rows
 from nacre.report.figures.canvas import INK, LINE, RASTER, diverging, fading, new_figure
-from nacre.report.figures.names import bin_names
 from nacre.report.markup import short
 
 MOST_COLUMNS = 40

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from nacre.evaluate.comparison import Comparison
 from nacre.evaluate.metrics.wasserstein import principal_plane
+from nacre.evaluate.tables.comparison import Comparison
 from nacre.report.figures.canvas import LINE, MUTED, RASTER, RASTER_SERIES, new_figure, series
 from nacre.report.markup import short
 

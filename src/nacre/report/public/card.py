@@ -1,6 +1,6 @@
 """A small form of the public report for notebooks."""
 
-from nacre.evaluate.words import percent
+from nacre.evaluate.findings.words import percent
 from nacre.publish.public import PublicReport
 from nacre.report.markup import Markup, join, number, tag
 

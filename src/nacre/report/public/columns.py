@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from nacre.evaluate.findings import AVOID_TV
-from nacre.evaluate.rows import Rows
-from nacre.evaluate.words import percent
+from nacre.evaluate.findings.find import AVOID_TV
+from nacre.evaluate.findings.words import percent
+from nacre.evaluate.tables.names import value_at, value_names
+from nacre.evaluate.tables.rows import Rows
 from nacre.publish.bands import Band
 from nacre.publish.public import PublicReport
 from nacre.report.chapters.common import data_table, grid, lede
 from nacre.report.figures.canvas import plate
-from nacre.report.figures.names import value_at, value_names
 from nacre.report.markup import Markup, join, short, tag
 from nacre.report.public.figures import draw_band
 from nacre.schema import Schema

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
-from nacre.evaluate.findings import Finding
+from nacre.evaluate.findings.finding import Finding
 from nacre.publish.public import PublicReport
 from nacre.report.chapters.common import lede
 from nacre.report.figures.canvas import drawing

@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from nacre.evaluate.pairs import compare_pairs
-from nacre.evaluate.rows import Rows
+from nacre.evaluate.tables.names import value_names
+from nacre.evaluate.tables.pairs import compare_pairs
+from nacre.evaluate.tables.rows import Rows
 from nacre.publish.public import PublicReport
 from nacre.publish.scores import PaidScore, majority
 from nacre.report.chapters.common import data_table, grid, lede
 from nacre.report.figures.canvas import plate
-from nacre.report.figures.names import value_names
 from nacre.report.figures.pairs import MOST_COLUMNS, draw_matrix
 from nacre.report.markup import Markup, join, number, tag
 from nacre.report.public.figures import draw_roc

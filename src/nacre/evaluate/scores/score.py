@@ -6,6 +6,10 @@ from typing import Any
 
 import pyarrow as pa
 
+CONFIDENTIAL = (
+    "Confidential to the data holder: these numbers were computed from the private rows without "
+    "noise, and are not covered by any privacy guarantee."
+)
 _COLUMNS = pa.schema(
     [
         ("table", pa.string()),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from nacre.evaluate.rows import Binned
+from nacre.evaluate.tables.rows import Binned
 
 DENSE = 1 << 20
 """Up to this many cells are counted in an array; more, by sorting, so memory follows the rows."""

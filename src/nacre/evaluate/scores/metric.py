@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple
 
-from nacre.evaluate.comparison import Comparison
+from nacre.evaluate.tables.comparison import Comparison
 
 Goal = Literal["lower", "higher"]
 Need = Literal["label", "classes", "number", "binary", "test", "amount"]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from nacre.evaluate.score import Score
+from nacre.evaluate.scores.score import Score
 
 MEASURES = ("tv1", "tv1-quantiles")
 

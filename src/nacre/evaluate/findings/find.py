@@ -4,14 +4,14 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from nacre.evaluate.alarms import alarms
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.finding import ORDER, Finding, Level
-from nacre.evaluate.gaps import Gap, column_gaps
-from nacre.evaluate.pairs import pair_name
-from nacre.evaluate.shift_findings import group_findings, shift_findings
-from nacre.evaluate.value_findings import value_findings
-from nacre.evaluate.words import more, percent
+from nacre.evaluate.findings.alarms import alarms
+from nacre.evaluate.findings.finding import ORDER, Finding, Level
+from nacre.evaluate.findings.gaps import Gap, column_gaps
+from nacre.evaluate.findings.numbers import group_findings, shift_findings
+from nacre.evaluate.findings.values import value_findings
+from nacre.evaluate.findings.words import more, percent
+from nacre.evaluate.tables.comparison import Comparison
+from nacre.evaluate.tables.pairs import pair_name
 
 __all__ = ["AVOID_AUC", "AVOID_TV", "CARE_AUC", "CARE_TV", "Finding", "find"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from nacre.evaluate.finding import Finding
-from nacre.evaluate.words import percent
+from nacre.evaluate.findings.finding import Finding
+from nacre.evaluate.findings.words import percent
 
 
 def alarms(

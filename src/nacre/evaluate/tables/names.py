@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from nacre.evaluate.rows import Rows
+from nacre.evaluate.tables.rows import Rows
 from nacre.schema import Column, Schema
 
 

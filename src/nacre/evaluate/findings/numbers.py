@@ -3,9 +3,9 @@
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
-from nacre.evaluate.finding import Finding
-from nacre.evaluate.shifts import DIFFERENCE_SHARES, Shift
-from nacre.evaluate.words import more
+from nacre.evaluate.findings.finding import Finding
+from nacre.evaluate.findings.words import more
+from nacre.evaluate.tables.shifts import DIFFERENCE_SHARES, Shift
 
 # Relative to how widely the real values spread. An average that is off by a tenth of a typical
 # deviation is seen by a careful reader; by a quarter, it tells another story.

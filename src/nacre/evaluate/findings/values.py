@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.finding import Finding
-from nacre.evaluate.words import more, percent
+from nacre.evaluate.findings.finding import Finding
+from nacre.evaluate.findings.words import more, percent
+from nacre.evaluate.tables.comparison import Comparison
 from nacre.schema.scale import Scale
 
 # Three expected rows or fewer may well be missing by chance.

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from nacre.errors import NacreError
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.rows import Rows
+from nacre.evaluate.tables.comparison import Comparison
+from nacre.evaluate.tables.rows import Rows
+from nacre.rows import open_source
 from nacre.schema import Schema
 
 HELD_OUT = 0.2
@@ -23,9 +24,6 @@ def read(table: Any, schema: Schema, name: str) -> Rows:
         schema: what the columns are.
         name: how messages call this table, e.g. "The synthetic table".
     """
-    # Here, so that the processes in which models are trained do not load the vault.
-    from nacre.rows.source import open_source
-
     try:
         source = open_source(table, schema)
         parts = [Rows.narrow(schema, schema.encode(batch)) for batch in source.batches()]

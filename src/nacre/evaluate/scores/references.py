@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import Comparison
 
 MOST_ROWS = 250_000
 """Two samples of real rows are compared on at most this many rows, enough to know chance."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nacre.errors import NacreError
-from nacre.evaluate.extras import require
+from nacre.evaluate.tables.extras import require
 
 
 def _sklearn(path: str, **settings: Any) -> Callable[[int | None], Any]:

@@ -5,8 +5,8 @@ import itertools
 
 import numpy as np
 
-from nacre.evaluate.cells import cramers_v, joint, shares
-from nacre.evaluate.rows import Binned, Rows
+from nacre.evaluate.tables.cells import cramers_v, joint, shares
+from nacre.evaluate.tables.rows import Binned, Rows
 
 BLOCK = 512
 """Rows to a product. Small ones stay on one thread: threads that wait for each other on a busy

@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from nacre.evaluate.rows import Binned, Rows
+from nacre.evaluate.tables.rows import Binned, Rows
 
 MOST_VALUES = 100
 """A category's most frequent values that get a column of their own; the others share one."""

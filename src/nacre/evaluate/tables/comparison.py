@@ -7,12 +7,12 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from nacre.evaluate.classifiers import REGRESSORS, Prediction, available, predict_all
-from nacre.evaluate.features import Features
-from nacre.evaluate.group_shifts import find_group_shifts
-from nacre.evaluate.pairs import Pairs, compare_pairs
-from nacre.evaluate.rows import Binned, Rows
-from nacre.evaluate.shifts import Shift, find_shifts
+from nacre.evaluate.tables.classifiers import REGRESSORS, Prediction, available, predict_all
+from nacre.evaluate.tables.features import Features
+from nacre.evaluate.tables.group_shifts import find_group_shifts
+from nacre.evaluate.tables.pairs import Pairs, compare_pairs
+from nacre.evaluate.tables.rows import Binned, Rows
+from nacre.evaluate.tables.shifts import Shift, find_shifts
 
 Result = TypeVar("Result")
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.amounts import Amount, difference, difference_name
-from nacre.evaluate.rows import Rows
+from nacre.evaluate.findings.amounts import Amount, difference, difference_name
+from nacre.evaluate.tables.rows import Rows
 from nacre.schema import Schema
 from nacre.schema.condition import Order
 from nacre.schema.scale import Scale

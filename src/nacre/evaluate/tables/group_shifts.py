@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.amounts import Amount
-from nacre.evaluate.rows import Rows
-from nacre.evaluate.shifts import FEWEST, Shift, compare_values
+from nacre.evaluate.findings.amounts import Amount
+from nacre.evaluate.tables.rows import Rows
+from nacre.evaluate.tables.shifts import FEWEST, Shift, compare_values
 from nacre.schema.scale import Scale
 
 MOST_GROUPS = 50

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from nacre.errors import NacreError
-from nacre.evaluate.features import Features
-from nacre.evaluate.lmdp import PERMUTATIONS, mmd_test, stein_test
-from nacre.evaluate.rows import Rows
-from nacre.evaluate.tables import read
+from nacre.evaluate.lmdp.statistics import PERMUTATIONS, mmd_test, stein_test
+from nacre.evaluate.tables.features import Features
+from nacre.evaluate.tables.reading import read
+from nacre.evaluate.tables.rows import Rows
 from nacre.schema import Schema
 
 ROWS = 1_000
