@@ -11,9 +11,11 @@ import pytest
 
 import nacre.evaluate as room
 from nacre.evaluate import METRICS, Evaluation, Score, evaluate
-from nacre.evaluate.findings.find import Finding, find
+from nacre.evaluate.findings.find import find
+from nacre.evaluate.findings.finding import Finding
 from nacre.evaluate.findings.words import percent
 from nacre.evaluate.metrics import choose
+from nacre.evaluate.tables.pairs import Pair
 from nacre.vault import Adjacency, Guarantee
 
 CHEAP = ["tv1", "tv2", "association", "small-groups", "copies", "coverage"]
@@ -238,7 +240,7 @@ def test_no_privacy_is_said_first(real, good, schema):
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ("one", TypeError, "is a str"),
+        ("one", ValueError, "is a str"),
         ({"delta": 1e-6}, ValueError, "no epsilon and delta"),
     ],
 )
@@ -273,8 +275,8 @@ def score(metric, part, value, reference):
 
 def test_a_bad_pair_does_not_hide_doubtful_ones(compare, real):
     scores = [
-        score("association", "age × wage", 0.5, 0.0),
-        score("association", "age × size", 0.15, 0.0),
+        score("association", Pair("age", "wage"), 0.5, 0.0),
+        score("association", Pair("age", "size"), 0.15, 0.0),
     ]
     said = {f.level: f.text for f in find("s", scores, compare(real, real), None)}
     assert "age with wage" in said["avoid"] and "age with size" not in said["avoid"]

@@ -12,11 +12,12 @@ from nacre.evaluate.guarantees import describe
 from nacre.evaluate.lmdp.report import column_sets, compare_sets
 from nacre.evaluate.metrics import choose
 from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.scores.part import Part
 from nacre.evaluate.scores.references import References
 from nacre.evaluate.scores.score import Score
 from nacre.evaluate.spending import spending
 from nacre.evaluate.tables.classifiers import PUBLISHED, QUICK, available
-from nacre.evaluate.tables.comparison import CLASSIFIER_ROWS, DISTANCE_ROWS, Comparison
+from nacre.evaluate.tables.comparison import CLASSIFIER_ROWS, DISTANCE_ROWS, TableComparison
 from nacre.evaluate.tables.reading import read_all
 from nacre.schema import Schema
 from nacre.schema.suggest import suggest
@@ -105,7 +106,7 @@ def evaluate(
 
 
 def _measure(
-    metrics: Sequence[Metric], comparisons: Mapping[str, Comparison], report: Progress
+    metrics: Sequence[Metric], comparisons: Mapping[str, TableComparison], report: Progress
 ) -> list[Score]:
     """Every metric of every table, each beside its reference."""
     references = References()
@@ -122,7 +123,7 @@ def _measure(
 
 def _averaged(metric: Metric, results: Sequence[Score]) -> Metric:
     """The metric, its meaning saying of which models the overall score is the mean."""
-    models = dict.fromkeys(s.part for s in results if s.metric == metric.name and s.part)
+    models = dict.fromkeys(str(s.part) for s in results if s.metric == metric.name and s.part)
     if metric.group != "usefulness" or len(models) < 2:
         return metric
     names = f": {', '.join(models)}" if len(models) <= 3 else ""
@@ -130,7 +131,7 @@ def _averaged(metric: Metric, results: Sequence[Score]) -> Metric:
     return dataclasses.replace(metric, meaning=said)
 
 
-def _lacking(metric: Metric, comparison: Comparison) -> set[str]:
+def _lacking(metric: Metric, comparison: TableComparison) -> set[str]:
     met = {
         "label": comparison.label is not None,
         "classes": comparison.classes is not None,
@@ -157,7 +158,7 @@ def _left_out(chosen: Sequence[Metric], usable: Sequence[Metric]) -> Iterable[st
 
 
 def _scores(
-    metric: Metric, table: str, values: Iterable[Value], reference: Mapping[str, float]
+    metric: Metric, table: str, values: Iterable[Value], reference: Mapping[Part, float]
 ) -> Iterable[Score]:
     for value in values:
         yield Score(
@@ -172,7 +173,7 @@ def _scores(
 
 
 def _sampling_notes(
-    comparisons: Mapping[str, Comparison], metrics: Sequence[Metric]
+    comparisons: Mapping[str, TableComparison], metrics: Sequence[Metric]
 ) -> Iterable[str]:
     largest = max(max(len(c.synthetic), len(c.train), len(c.test)) for c in comparisons.values())
     groups = {metric.group for metric in metrics}

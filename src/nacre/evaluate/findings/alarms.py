@@ -5,10 +5,11 @@ from typing import Any
 
 from nacre.evaluate.findings.finding import Finding
 from nacre.evaluate.findings.words import percent
+from nacre.evaluate.scores.score import Score
 
 
 def alarms(
-    mine: Mapping[str, Sequence[Any]], guarantee: Mapping[str, Any] | None
+    mine: Mapping[str, Sequence[Score]], guarantee: Mapping[str, Any] | None
 ) -> Iterator[Finding]:
     """What speaks against publishing the table: no guarantee, copies, attacks that succeed."""
     if guarantee is not None and guarantee["epsilon"] is None:
@@ -41,7 +42,7 @@ def alarms(
 
 
 def _attacks(
-    mine: Mapping[str, Sequence[Any]], guarantee: Mapping[str, Any] | None
+    mine: Mapping[str, Sequence[Score]], guarantee: Mapping[str, Any] | None
 ) -> Iterator[Finding]:
     claimed = None if guarantee is None else guarantee["epsilon"]
     for score in mine.get("membership-epsilon", ()):

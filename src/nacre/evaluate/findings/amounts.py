@@ -4,7 +4,8 @@ import dataclasses
 import datetime
 from collections.abc import Sequence
 
-from nacre.schema import Column, Datetime
+from nacre.evaluate.tables.shift import Difference, Group, Subject
+from nacre.schema import Column, Datetime, Schema
 from nacre.schema.moment import DAY
 
 _EPOCH = datetime.datetime(1970, 1, 1)
@@ -38,19 +39,12 @@ class Amount:
         return moment.date().isoformat() if days else moment.isoformat(" ", "minutes")
 
 
-def difference(column: Column) -> Amount:
-    """How the distance from another value to one of this column is written."""
-    return Amount(column, difference=True)
-
-
-def difference_name(later: str, earlier: str) -> str:
-    """How the difference of two columns is called.
-
-    Example:
-        >>> difference_name("discharged", "admitted")
-        'discharged − admitted'
-    """
-    return f"{later} \N{MINUS SIGN} {earlier}"
+def amount_of(subject: Subject, schema: Schema) -> Amount:
+    """How values of a column, of a difference of two, or of a group are written."""
+    if isinstance(subject, Difference):
+        return Amount(schema.columns[subject.later], difference=True)
+    name = subject.column if isinstance(subject, Group) else subject
+    return Amount(schema.columns[name])
 
 
 def _number(value: float) -> str:

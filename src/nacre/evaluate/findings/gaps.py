@@ -25,5 +25,6 @@ def column_gaps(scores: Iterable[Score], table: str) -> dict[str, Gap]:
     for score in scores:
         if score.table == table and score.metric in MEASURES and score.part:
             gap = Gap(score.value - (score.reference or 0.0), score.value)
-            found[score.part] = max(gap, found.get(score.part, gap))
+            name = str(score.part)
+            found[name] = max(gap, found.get(name, gap))
     return dict(sorted(found.items(), key=lambda item: -item[1].excess))

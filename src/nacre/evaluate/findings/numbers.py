@@ -3,9 +3,11 @@
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
+from nacre.evaluate.findings.amounts import amount_of
 from nacre.evaluate.findings.finding import Finding
 from nacre.evaluate.findings.words import more
-from nacre.evaluate.tables.shifts import DIFFERENCE_SHARES, Shift
+from nacre.evaluate.tables.shift import MEAN, Difference, Shift
+from nacre.schema import Schema
 
 # Relative to how widely the real values spread. An average that is off by a tenth of a typical
 # deviation is seen by a careful reader; by a quarter, it tells another story.
@@ -13,20 +15,21 @@ AVOID_SHIFT, CARE_SHIFT = 0.25, 0.10
 # A group is a part of the table, so it may be off by twice as much.
 AVOID_GROUP, CARE_GROUP = 0.50, 0.25
 _SAID = {
-    "mean": "mean {} instead of {}",
-    "1%": "lowest 1% up to {} instead of {}",
-    "50%": "median {} instead of {}",
-    "90%": "9 in 10 up to {} instead of {}",
-    "99%": "highest 1% from {} instead of {}",
+    MEAN: "mean {} instead of {}",
+    0.01: "lowest 1% up to {} instead of {}",
+    0.5: "median {} instead of {}",
+    0.9: "9 in 10 up to {} instead of {}",
+    0.99: "highest 1% from {} instead of {}",
 }
 
 
-def shift_findings(shifts: Sequence[Shift]) -> Iterator[Finding]:
+def shift_findings(shifts: Sequence[Shift], schema: Schema) -> Iterator[Finding]:
     """Sentences about single numbers, then about differences of two columns."""
-    between = [shift for shift in shifts if shift.what in DIFFERENCE_SHARES]
-    single = [shift for shift in shifts if shift.what not in DIFFERENCE_SHARES]
+    between = [shift for shift in shifts if isinstance(shift.of, Difference)]
+    single = [shift for shift in shifts if not isinstance(shift.of, Difference)]
     yield from _findings(
         single,
+        schema,
         "Numbers",
         "Do not use averages or extremes of",
         "Take care with averages or extremes of",
@@ -34,6 +37,7 @@ def shift_findings(shifts: Sequence[Shift]) -> Iterator[Finding]:
     )
     yield from _findings(
         between,
+        schema,
         "Differences",
         "Do not study how far these are apart:",
         "Take care with how far these are apart:",
@@ -41,14 +45,14 @@ def shift_findings(shifts: Sequence[Shift]) -> Iterator[Finding]:
     )
 
 
-def group_findings(shifts: Sequence[Shift]) -> Iterator[Finding]:
+def group_findings(shifts: Sequence[Shift], schema: Schema) -> Iterator[Finding]:
     """One sentence about the groups whose medians are farthest off."""
     worst = sorted(shifts, key=lambda shift: -shift.gap)
     bad = [shift for shift in worst if shift.gap > AVOID_GROUP]
     doubtful = [shift for shift in worst if CARE_GROUP < shift.gap <= AVOID_GROUP]
 
     def shown(some: Sequence[Shift], most: int = 3) -> str:
-        said = [f"{s.name} ({fact(s)})" for s in some[:most]]
+        said = [f"{s.of} ({fact(s, schema)})" for s in some[:most]]
         return ", ".join(said) + more(some, most)
 
     if bad:
@@ -64,17 +68,17 @@ def group_findings(shifts: Sequence[Shift]) -> Iterator[Finding]:
 
 
 def _findings(
-    shifts: Sequence[Shift], topic: str, avoid: str, care: str, good: str
+    shifts: Sequence[Shift], schema: Schema, topic: str, avoid: str, care: str, good: str
 ) -> Iterator[Finding]:
-    grouped = [list(own) for _, own in itertools.groupby(shifts, lambda shift: shift.name)]
+    grouped = [list(own) for _, own in itertools.groupby(shifts, lambda shift: shift.of)]
     grouped.sort(key=_worst, reverse=True)
     bad = [own for own in grouped if _worst(own) > AVOID_SHIFT]
     doubtful = [own for own in grouped if CARE_SHIFT < _worst(own) <= AVOID_SHIFT]
     if bad:
         weight = 10 * min(_worst(bad[0]), 1.0) + len(bad)
-        yield Finding("avoid", topic, f"{avoid} {_listed(bad)}.", weight)
+        yield Finding("avoid", topic, f"{avoid} {_listed(bad, schema)}.", weight)
     if doubtful:
-        yield Finding("care", topic, f"{care} {_listed(doubtful)}.", float(len(doubtful)))
+        yield Finding("care", topic, f"{care} {_listed(doubtful, schema)}.", float(len(doubtful)))
     if grouped and not bad and not doubtful:
         yield Finding("good", topic, good)
 
@@ -83,15 +87,17 @@ def _worst(shifts: Iterable[Shift]) -> float:
     return max(shift.gap for shift in shifts)
 
 
-def _listed(columns: Sequence[Sequence[Shift]], most: int = 4) -> str:
+def _listed(columns: Sequence[Sequence[Shift]], schema: Schema, most: int = 4) -> str:
     """Each column with the facts that are off, real values last."""
     said = [
-        f"{own[0].name} ({'; '.join(fact(s) for s in own if s.gap > CARE_SHIFT)})"
+        f"{own[0].of} ({'; '.join(fact(s, schema) for s in own if s.gap > CARE_SHIFT)})"
         for own in columns[:most]
     ]
     return ", ".join(said) + more(columns, most)
 
 
-def fact(shift: Shift) -> str:
+def fact(shift: Shift, schema: Schema) -> str:
     """What is off, the synthetic value first."""
-    return _SAID[shift.what].format(shift.synthetic, shift.real)
+    amount = amount_of(shift.of, schema)
+    said = _SAID[shift.statistic.share]
+    return said.format(amount.text(shift.synthetic), amount.text(shift.real))

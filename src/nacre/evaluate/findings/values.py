@@ -7,7 +7,7 @@ import numpy as np
 
 from nacre.evaluate.findings.finding import Finding
 from nacre.evaluate.findings.words import more, percent
-from nacre.evaluate.tables.comparison import Comparison
+from nacre.evaluate.tables.comparison import TableComparison
 from nacre.schema.scale import Scale
 
 # Three expected rows or fewer may well be missing by chance.
@@ -22,7 +22,7 @@ class _Value(NamedTuple):
     text: str
 
 
-def value_findings(comparison: Comparison) -> Iterator[Finding]:
+def value_findings(comparison: TableComparison) -> Iterator[Finding]:
     """Values that never occur, and frequent ones whose share is far off."""
     lost: list[str] = []
     wrong: list[_Value] = []
@@ -58,7 +58,9 @@ def value_findings(comparison: Comparison) -> Iterator[Finding]:
         )
 
 
-def _wrong(comparison: Comparison, name: str, p: np.ndarray, q: np.ndarray) -> Iterator[_Value]:
+def _wrong(
+    comparison: TableComparison, name: str, p: np.ndarray, q: np.ndarray
+) -> Iterator[_Value]:
     size = 1 / (1 / len(comparison.real) + 1 / len(comparison.synthetic))
     chance = CHANCE * np.sqrt(p * (1 - p) / size)
     off = np.maximum(np.abs(q - p) - chance, 0) / np.maximum(p, SHARE)

@@ -69,7 +69,7 @@ class ImageEvaluation:
             "nacre": 1,
             "confidential": CONFIDENTIAL,
             "meanings": MEANINGS,
-            "scores": [dataclasses.asdict(score) for score in self.results],
+            "scores": [score.to_dict() for score in self.results],
             "notes": list(self.notes),
             "seconds": self.seconds,
         }

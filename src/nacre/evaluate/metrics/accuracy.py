@@ -8,7 +8,7 @@ import numpy as np
 from nacre.evaluate.metrics.auc import per_model
 from nacre.evaluate.scores.metric import Metric, Value
 from nacre.evaluate.tables.classifiers import Prediction
-from nacre.evaluate.tables.comparison import Comparison
+from nacre.evaluate.tables.comparison import TableComparison
 from nacre.evaluate.tables.extras import require
 
 
@@ -23,7 +23,7 @@ def _f1(average: str) -> Callable[[Prediction], float]:
 def _metric(
     name: str, title: str, meaning: str, measure: Callable[[Prediction], float], quick: bool = False
 ) -> Metric:
-    def compute(comparison: Comparison) -> Iterator[Value]:
+    def compute(comparison: TableComparison) -> Iterator[Value]:
         return per_model(comparison, measure)
 
     return Metric(

@@ -6,10 +6,10 @@ import numpy as np
 
 from nacre.evaluate.metrics.closest_record import ROWS, nearest
 from nacre.evaluate.scores.metric import Metric, Value
-from nacre.evaluate.tables.comparison import DISTANCE_ROWS, Comparison
+from nacre.evaluate.tables.comparison import DISTANCE_ROWS, TableComparison
 
 
-def compute(comparison: Comparison) -> Iterator[Value]:
+def compute(comparison: TableComparison) -> Iterator[Value]:
     """Ties count half; both sides have the same number of rows, so 1/2 means no difference."""
     rng = comparison.rng(12)
     size = min(len(comparison.train), len(comparison.test), DISTANCE_ROWS)

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from nacre.evaluate.scores.metric import Metric, Value
-from nacre.evaluate.tables.comparison import DISTANCE_ROWS, Comparison
+from nacre.evaluate.tables.comparison import DISTANCE_ROWS, TableComparison
 from nacre.evaluate.tables.rows import Rows
 
 ROWS = 2_000
 _BLOCK = 256
 
 
-def nearest(comparison: Comparison, rows: Rows, among: Rows) -> np.ndarray:
+def nearest(comparison: TableComparison, rows: Rows, among: Rows) -> np.ndarray:
     """For each of `rows`, the distance to the closest of `among`.
 
     Squared differences of numbers scaled to [0, 1], plus 1 for each category that differs; the
@@ -32,7 +32,7 @@ def nearest(comparison: Comparison, rows: Rows, among: Rows) -> np.ndarray:
     return found
 
 
-def compute(comparison: Comparison) -> Iterator[Value]:
+def compute(comparison: TableComparison) -> Iterator[Value]:
     """The median over 2,000 synthetic rows."""
     rng = comparison.rng(11)
     among = comparison.train.sample(DISTANCE_ROWS, rng)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from nacre.evaluate.scores.metric import Metric, Value
-from nacre.evaluate.tables.comparison import Comparison
+from nacre.evaluate.tables.comparison import TableComparison
 
 ROWS = 2_000
 REPEATS = 5
@@ -50,7 +50,7 @@ def squared_mmd(x: np.ndarray, y: np.ndarray, bandwidth: float) -> float:
     return within_x + within_y - 2 * total(x, y) / (n * m)
 
 
-def compute(comparison: Comparison) -> Iterator[Value]:
+def compute(comparison: TableComparison) -> Iterator[Value]:
     """Mean over samples of 2,000 rows, with its standard error."""
     rng = comparison.rng(7)
     values = []

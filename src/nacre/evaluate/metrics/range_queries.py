@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from nacre.evaluate.scores.metric import Metric, Value
-from nacre.evaluate.tables.comparison import Comparison
+from nacre.evaluate.tables.comparison import TableComparison
 
 QUERIES = 1000
 BINS = 100
@@ -22,7 +22,7 @@ def random_range(size: int, ordered: bool, rng: np.random.Generator) -> np.ndarr
     return admitted
 
 
-def compute(comparison: Comparison) -> Iterator[Value]:
+def compute(comparison: TableComparison) -> Iterator[Value]:
     """Mean absolute difference of the shares that 1,000 random queries count."""
     rng = comparison.rng(5)
     real, synthetic = (rows.sample(ROWS, rng) for rows in (comparison.real, comparison.synthetic))

@@ -8,7 +8,7 @@ import numpy as np
 
 from nacre.evaluate.scores.metric import Metric, Value
 from nacre.evaluate.tables.cells import joint, total_variation
-from nacre.evaluate.tables.comparison import Comparison
+from nacre.evaluate.tables.comparison import TableComparison
 
 TRIPLES = 300
 
@@ -38,7 +38,7 @@ def mean_and_error(values: list[float], population: int) -> tuple[float, float |
     return float(np.mean(values)), float(np.std(values, ddof=1) * math.sqrt(left / len(values)))
 
 
-def compute(comparison: Comparison) -> Iterator[Value]:
+def compute(comparison: TableComparison) -> Iterator[Value]:
     """The mean over triples, with its standard error if they are a sample."""
     real, synthetic = comparison.real, comparison.synthetic
     width = len(real.names)

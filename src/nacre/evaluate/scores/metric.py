@@ -4,7 +4,8 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple
 
-from nacre.evaluate.tables.comparison import Comparison
+from nacre.evaluate.scores.part import Part
+from nacre.evaluate.tables.comparison import TableComparison
 
 Goal = Literal["lower", "higher"]
 Need = Literal["label", "classes", "number", "binary", "test", "amount"]
@@ -14,7 +15,7 @@ Reference = Literal["fresh", "held-out", "real-trained"]
 class Value(NamedTuple):
     """One number: of the whole table if `part` is empty, else of a column, pair, model, ..."""
 
-    part: str
+    part: Part
     value: float
     error: float | None = None
 
@@ -50,7 +51,7 @@ class Metric:
     low: float
     high: float
     meaning: str
-    compute: Callable[[Comparison], Iterable[Value]]
+    compute: Callable[[TableComparison], Iterable[Value]]
     needs: frozenset[Need] = frozenset()
     reference: Reference | None = None
     quick: bool = False

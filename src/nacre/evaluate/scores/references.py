@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from nacre.evaluate.scores.metric import Metric, Value
-from nacre.evaluate.tables.comparison import Comparison
+from nacre.evaluate.scores.part import Part
+from nacre.evaluate.tables.comparison import TableComparison
 
 MOST_ROWS = 250_000
 """Two samples of real rows are compared on at most this many rows, enough to know chance."""
@@ -25,8 +26,8 @@ class _Fresh:
         sizes: how many rows `whole` has in either place.
     """
 
-    whole: Comparison
-    parts: tuple[Comparison, ...]
+    whole: TableComparison
+    parts: tuple[TableComparison, ...]
     sizes: tuple[int, int]
 
 
@@ -34,12 +35,12 @@ class References:
     """The reference of each metric, computed once for all tables that share it."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, int], dict[str, float]] = {}
+        self._found: dict[tuple[str, int], dict[Part, float]] = {}
         self._fresh: dict[int, _Fresh] = {}
-        self._held_out: dict[int, Comparison] = {}
-        self._trained: dict[str, dict[str, float]] = {}
+        self._held_out: dict[int, TableComparison] = {}
+        self._trained: dict[str, dict[Part, float]] = {}
 
-    def of(self, metric: Metric, comparison: Comparison) -> Mapping[str, float]:
+    def of(self, metric: Metric, comparison: TableComparison) -> Mapping[Part, float]:
         """For each part of the metric, what real data scores; empty if it has no reference."""
         if metric.reference is None:
             return {}
@@ -53,7 +54,7 @@ class References:
             self._found[key] = compute(metric, comparison)
         return self._found[key]
 
-    def _of_held_out(self, metric: Metric, comparison: Comparison) -> dict[str, float]:
+    def _of_held_out(self, metric: Metric, comparison: TableComparison) -> dict[Part, float]:
         """Held-out rows, no more than the synthetic table has, against the rows of the fit."""
         size = len(comparison.synthetic)
         if size not in self._held_out:
@@ -66,7 +67,7 @@ class References:
             )
         return _values(metric.compute(self._held_out[size]))
 
-    def _expected(self, metric: Metric, comparison: Comparison) -> dict[str, float]:
+    def _expected(self, metric: Metric, comparison: TableComparison) -> dict[Part, float]:
         """What as many fresh real rows as the synthetic table has would score, on average.
 
         There are no such rows, so two disjoint samples of the real table are compared, which are
@@ -91,14 +92,14 @@ class References:
         return {part: best + (value - best) * factor for part, value in found.items()}
 
 
-def _samples(comparison: Comparison) -> _Fresh:
+def _samples(comparison: TableComparison) -> _Fresh:
     real = comparison.real
     rng = comparison.rng(14)
     order = rng.permutation(len(real))[:MOST_ROWS]
     second = min(len(comparison.synthetic), len(order) // 2)
     places = order[second:], order[:second]
 
-    def compare(first: np.ndarray, other: np.ndarray) -> Comparison:
+    def compare(first: np.ndarray, other: np.ndarray) -> TableComparison:
         return dataclasses.replace(
             comparison,
             name="fresh",
@@ -107,7 +108,7 @@ def _samples(comparison: Comparison) -> _Fresh:
             real_trained=None,
         )
 
-    parts: tuple[Comparison, ...] = ()
+    parts: tuple[TableComparison, ...] = ()
     if second >= FEWEST_ROWS:
         parts = tuple(compare(places[0][half::2], places[1][half::2]) for half in (0, 1))
     return _Fresh(compare(*places), parts, (len(places[0]), len(places[1])))
@@ -125,5 +126,5 @@ def _effective(first: int, second: int) -> float:
     return 1 / (1 / first + 1 / second)
 
 
-def _values(found: Iterable[Value]) -> dict[str, float]:
+def _values(found: Iterable[Value]) -> dict[Part, float]:
     return {value.part: value.value for value in found}

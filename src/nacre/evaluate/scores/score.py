@@ -6,6 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from nacre.evaluate.scores.part import Part
+
 CONFIDENTIAL = (
     "Confidential to the data holder: these numbers were computed from the private rows without "
     "noise, and are not covered by any privacy guarantee."
@@ -39,16 +41,21 @@ class Score:
 
     table: str
     metric: str
-    part: str
+    part: Part
     value: float
     error: float | None
     reference: float | None
     goal: str
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; the part as people read it."""
+        found = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {**found, "part": str(self.part)}
+
 
 def frame(results: Iterable[Score]) -> Any:
     """Scores as a tidy frame: pandas if it is installed, else Arrow."""
-    table = pa.Table.from_pylist([dataclasses.asdict(score) for score in results], schema=_COLUMNS)
+    table = pa.Table.from_pylist([score.to_dict() for score in results], schema=_COLUMNS)
     try:
         import pandas  # noqa: F401
     except ImportError:

@@ -5,18 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from nacre.evaluate.tables.rows import Binned
+from nacre.evaluate.tables.rows import Coded
 
 DENSE = 1 << 20
 """Up to this many cells are counted in an array; more, by sorting, so memory follows the rows."""
 
 
-def joint(columns: Sequence[Binned]) -> Binned:
+def joint(columns: Sequence[Coded]) -> Coded:
     """One code for each combination of values of several columns.
 
     Example:
-        >>> a = Binned(np.array([0, 1, 1]), 2)
-        >>> b = Binned(np.array([2, 0, 1]), 3)
+        >>> a = Coded(np.array([0, 1, 1]), 2)
+        >>> b = Coded(np.array([2, 0, 1]), 3)
         >>> joint([a, b]).codes.tolist()
         [2, 3, 4]
     """
@@ -28,10 +28,10 @@ def joint(columns: Sequence[Binned]) -> Binned:
     for column in columns[1:]:
         codes *= kind(column.size)
         codes += column.codes.astype(kind)
-    return Binned(codes, size)
+    return Coded(codes, size)
 
 
-def shares(real: Binned, synthetic: Binned) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def shares(real: Coded, synthetic: Coded) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The cells, and the share of the rows in each, for both tables.
 
     Returns:
@@ -53,11 +53,11 @@ def shares(real: Binned, synthetic: Binned) -> tuple[np.ndarray, np.ndarray, np.
     )
 
 
-def total_variation(real: Binned, synthetic: Binned) -> float:
+def total_variation(real: Coded, synthetic: Coded) -> float:
     """Half the summed difference of shares: the share of rows that would have to move.
 
     Example:
-        >>> total_variation(Binned(np.array([0, 0, 1, 1]), 2), Binned(np.array([0, 1, 1, 1]), 2))
+        >>> total_variation(Coded(np.array([0, 0, 1, 1]), 2), Coded(np.array([0, 1, 1, 1]), 2))
         0.25
     """
     _, p, q = shares(real, synthetic)

@@ -10,9 +10,10 @@ import numpy as np
 from nacre.evaluate.tables.classifiers import REGRESSORS, Prediction, available, predict_all
 from nacre.evaluate.tables.features import Features
 from nacre.evaluate.tables.group_shifts import find_group_shifts
-from nacre.evaluate.tables.pairs import Pairs, compare_pairs
-from nacre.evaluate.tables.rows import Binned, Rows
-from nacre.evaluate.tables.shifts import Shift, find_shifts
+from nacre.evaluate.tables.pairs import PairMatrices, compare_pairs
+from nacre.evaluate.tables.rows import Coded, Rows
+from nacre.evaluate.tables.shift import Shift
+from nacre.evaluate.tables.shifts import find_shifts
 
 Result = TypeVar("Result")
 
@@ -23,7 +24,7 @@ DISTANCE_ROWS = 20_000
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class Comparison:
+class TableComparison:
     """What a metric looks at.
 
     Attributes:
@@ -52,7 +53,7 @@ class Comparison:
     tested: bool = True
     seed: int = 0
     jobs: int = 2
-    real_trained: "Comparison | None" = None
+    real_trained: "TableComparison | None" = None
 
     def rng(self, purpose: int) -> np.random.Generator:
         """Randomness of its own for each purpose, so that metrics do not disturb each other."""
@@ -68,7 +69,7 @@ class Comparison:
             self._found[key] = compute()
         return cast(Result, self._found[key])
 
-    def by_quantiles(self, name: str) -> tuple[Binned, Binned]:
+    def by_quantiles(self, name: str) -> tuple[Coded, Coded]:
         """A number of both tables, in bins that hold about as many real rows each."""
         edges = self.real.quantile_edges(name)
         return self.real.bin_at(name, edges), self.synthetic.bin_at(name, edges)
@@ -84,7 +85,7 @@ class Comparison:
         return find_group_shifts(self.real, self.synthetic, self.rng(16))
 
     @functools.cached_property
-    def pairs(self) -> Pairs:
+    def pairs(self) -> PairMatrices:
         """All two-way comparisons."""
         return compare_pairs(self.real, self.synthetic)
 

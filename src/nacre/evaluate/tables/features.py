@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from nacre.evaluate.tables.rows import Binned, Rows
+from nacre.evaluate.tables.rows import Coded, Rows
 
 MOST_VALUES = 100
 """A category's most frequent values that get a column of their own; the others share one."""
@@ -69,7 +69,7 @@ class Features:
         return float(len(self.numbers) + indicators + 2 * several)
 
 
-def _slots(column: Binned) -> np.ndarray:
+def _slots(column: Coded) -> np.ndarray:
     if column.size <= MOST_VALUES:
         return np.arange(column.size)
     counts = np.bincount(column.codes, minlength=column.size)

@@ -7,15 +7,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.findings.amounts import Amount
 from nacre.evaluate.tables.rows import Rows
-from nacre.evaluate.tables.shifts import FEWEST, Shift, compare_values
+from nacre.evaluate.tables.shift import Group, Shift
+from nacre.evaluate.tables.shifts import FEWEST, compare_values
 from nacre.schema.scale import Scale
 
 MOST_GROUPS = 50
 """A column with more values than this has no groups that are worth a sentence each."""
 ROWS = 50_000
 """Rows of each table that are looked at, a seeded sample."""
+MEDIAN = (0.5,)
 
 
 def find_group_shifts(real: Rows, synthetic: Rows, rng: np.random.Generator) -> tuple[Shift, ...]:
@@ -34,12 +35,10 @@ def _shifts(real: Rows, synthetic: Rows, name: str, by: str) -> Iterator[Shift]:
     names = Scale(real.schema.columns[by]).names
     if len(names) > MOST_GROUPS:
         return
-    amount = Amount(real.schema.columns[name])
     codes = [rows.bin(by).codes for rows in (real, synthetic)]
     values = [rows.values(name) for rows in (real, synthetic)]
     counts = [np.bincount(c, minlength=len(names)) for c in codes]
-    for code, group in enumerate(names):
+    for code, value in enumerate(names):
         if min(count[code] for count in counts) >= FEWEST:
             one, other = (v[c == code] for v, c in zip(values, codes, strict=True))
-            said = f"{name} where {by} = {group}"
-            yield from compare_values(said, amount, one, other, {"50%": 0.5})
+            yield from compare_values(Group(name, by, value), MEDIAN, one, other)

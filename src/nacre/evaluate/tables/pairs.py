@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 
 from nacre.evaluate.tables.cells import cramers_v, joint, shares
-from nacre.evaluate.tables.rows import Binned, Rows
+from nacre.evaluate.tables.rows import Coded, Rows
 
 BLOCK = 512
 """Rows to a product. Small ones stay on one thread: threads that wait for each other on a busy
@@ -17,8 +17,24 @@ SMALLEST_VARIANCE = 1e-13
 """Of a column scaled to [0, 1]; what single precision leaves of a constant is below this."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Pair:
+    """Two columns of a table.
+
+    Example:
+        >>> print(Pair("age", "sex"))
+        age × sex
+    """
+
+    first: str
+    second: str
+
+    def __str__(self) -> str:
+        return f"{self.first} × {self.second}"
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
-class Pairs:
+class PairMatrices:
     """Symmetric matrices over the columns of the table.
 
     Attributes:
@@ -33,17 +49,15 @@ class Pairs:
     real: np.ndarray
     synthetic: np.ndarray
 
-    def list(self) -> list[tuple[int, int]]:
-        """The pairs i < j."""
-        return list(itertools.combinations(range(len(self.names)), 2))
+    def places(self) -> dict[Pair, tuple[int, int]]:
+        """Where each pair is in the matrices, row before column."""
+        return {
+            Pair(self.names[i], self.names[j]): (i, j)
+            for i, j in itertools.combinations(range(len(self.names)), 2)
+        }
 
 
-def pair_name(first: str, second: str) -> str:
-    """How a pair of columns is written in scores."""
-    return f"{first} × {second}"
-
-
-def compare_pairs(real: Rows, synthetic: Rows) -> Pairs:
+def compare_pairs(real: Rows, synthetic: Rows) -> PairMatrices:
     """Compare all two-way marginals, and the association within each pair.
 
     Association is Pearson's correlation (signed) for two numbers, on the rows where neither is
@@ -76,10 +90,10 @@ def compare_pairs(real: Rows, synthetic: Rows) -> Pairs:
     for association, rows in zip(associations, (real, synthetic), strict=True):
         if len(numbers) > 1:
             association[np.ix_(numbers, numbers)] = correlation(rows, [names[i] for i in numbers])
-    return Pairs(names, distance, *associations)
+    return PairMatrices(names, distance, *associations)
 
 
-def _hidden(real: Rows, synthetic: Rows) -> dict[int, tuple[Binned, Binned]]:
+def _hidden(real: Rows, synthetic: Rows) -> dict[int, tuple[Coded, Coded]]:
     """The numbers of which one equal bin holds most rows, cut by quantiles if that shows more."""
     found = {}
     for place, name in enumerate(real.names):
@@ -95,7 +109,7 @@ def _hidden(real: Rows, synthetic: Rows) -> dict[int, tuple[Binned, Binned]]:
     return found
 
 
-def _largest(column: Binned) -> float:
+def _largest(column: Coded) -> float:
     """The share of the rows in the fullest bin."""
     return float(np.bincount(column.codes).max() / len(column.codes))
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from nacre.errors import NacreError
-from nacre.evaluate.tables.comparison import Comparison
+from nacre.evaluate.tables.comparison import TableComparison
 from nacre.evaluate.tables.rows import Rows
 from nacre.rows import open_source
 from nacre.schema import Schema
@@ -76,12 +76,12 @@ class Tables:
 
     def compare(
         self, label: str | None, models: tuple[str, ...], seed: int, jobs: int
-    ) -> dict[str, Comparison]:
+    ) -> dict[str, TableComparison]:
         """Each synthetic table beside the real one; without test rows some are held out."""
         train, test = self.real, self.test
         if test is None:
             train, test = train.split(HELD_OUT, np.random.default_rng([seed, 0]))
-        real_trained = Comparison(
+        real_trained = TableComparison(
             name="real",
             real=train,
             synthetic=train,

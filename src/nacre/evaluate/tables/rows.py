@@ -14,7 +14,7 @@ BINS = 20
 """Equal-width bins over the declared bounds, into which numbers fall for marginals."""
 
 
-class Binned(NamedTuple):
+class Coded(NamedTuple):
     """One column as codes 0..size-1."""
 
     codes: np.ndarray
@@ -132,7 +132,7 @@ class Rows:
         found, times = np.unique(ticks[ranks], return_counts=True)
         return np.unique(np.concatenate([found, found[times > 1] - 1, ticks[:1] - 1]))
 
-    def bin_at(self, name: str, edges: np.ndarray) -> Binned:
+    def bin_at(self, name: str, edges: np.ndarray) -> Coded:
         """A number as codes: bin k ends with tick `edges[k]`, the last one never; then missing."""
         ticks = self.ticks[_numbers(self.schema)[name]].astype(np.int64)
         codes, size = np.searchsorted(edges, ticks), len(edges) + 1
@@ -140,14 +140,14 @@ class Rows:
         if missing is not None:
             codes[missing] = size
             size += 1
-        return Binned(codes.astype(_width(size)), size)
+        return Coded(codes.astype(_width(size)), size)
 
     def missing(self, name: str) -> np.ndarray | None:
         """Where a nullable number is missing; None if it cannot be."""
         place = _indicators(self.schema).get(name)
         return None if place is None else self.codes[place] == 1
 
-    def bin(self, name: str, bins: int = BINS) -> Binned:
+    def bin(self, name: str, bins: int = BINS) -> Coded:
         """The column as codes: a category's own, a number's equal-width bin over its bounds.
 
         Bin k of B holds low + [k, k+1) · (high - low)/B, the last one closed at both ends
@@ -156,7 +156,7 @@ class Rows:
         """
         if not self.is_number(name):
             place = _values(self.schema)[name]
-            return Binned(self.codes[place], self.schema.layout.codes[place].size)
+            return Coded(self.codes[place], self.schema.layout.codes[place].size)
         place = _numbers(self.schema)[name]
         top = self.schema.layout.numbers[place].ticks
         bins = min(bins, top + 1)
@@ -167,10 +167,10 @@ class Rows:
         if missing is not None:
             scaled[missing] = bins
             bins += 1
-        return Binned(scaled.astype(_width(bins)), bins)
+        return Coded(scaled.astype(_width(bins)), bins)
 
     @functools.cached_property
-    def binned(self) -> tuple[Binned, ...]:
+    def binned(self) -> tuple[Coded, ...]:
         """Every column of the table, numbers in 20 bins; computed once."""
         return tuple(self.bin(name) for name in self.names)
 

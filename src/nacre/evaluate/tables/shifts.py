@@ -1,12 +1,11 @@
 """How far the mean and the tails of a number are off, and what lies between ordered columns."""
 
-import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from nacre.evaluate.findings.amounts import Amount, difference, difference_name
 from nacre.evaluate.tables.rows import Rows
+from nacre.evaluate.tables.shift import MEAN, Difference, Shift, Statistic, Subject
 from nacre.schema import Schema
 from nacre.schema.condition import Order
 from nacre.schema.scale import Scale
@@ -17,44 +16,18 @@ SLACK = 0.0025
 """A quantile counts as right if it is one of the real table's within this share of the rows."""
 CHANCE = 2.0
 """Standard errors that chance explains."""
-SINGLE_SHARES = {"1%": 0.01, "99%": 0.99}
-DIFFERENCE_SHARES = {"50%": 0.5, "90%": 0.9}
-
-
-@dataclasses.dataclass(frozen=True)
-class Shift:
-    """One fact about a number in both tables.
-
-    Attributes:
-        name: the column, or the difference of two.
-        what: "mean", or the share of rows that lie below it: "1%", "50%", "90%", "99%".
-        real: in the real table, as people write it.
-        synthetic: in the synthetic table.
-        gap: how far apart they are beyond what chance explains, relative to the real table's own
-            width: its mean distance from the median for the mean, its median distance from it for
-            the median, the distance from the median to that quantile for others.
-    """
-
-    name: str
-    what: str
-    real: str
-    synthetic: str
-    gap: float
+SINGLE = (MEAN, 0.01, 0.99)
+BETWEEN = (0.5, 0.9)
 
 
 def find_shifts(real: Rows, synthetic: Rows) -> tuple[Shift, ...]:
     """Means and 1% and 99% quantiles of numbers; medians and 90% quantiles of differences."""
     found: list[Shift] = []
     for name in filter(real.is_number, real.names):
-        amount = Amount(real.schema.columns[name])
-        found += compare_values(
-            name, amount, real.values(name), synthetic.values(name), SINGLE_SHARES
-        )
+        found += compare_values(name, SINGLE, real.values(name), synthetic.values(name))
     for earlier, later in ordered_pairs(real.schema):
-        amount = difference(real.schema.columns[later])
-        gaps = [rows.values(later) - rows.values(earlier) for rows in (real, synthetic)]
-        name = difference_name(later, earlier)
-        found += compare_values(name, amount, gaps[0], gaps[1], DIFFERENCE_SHARES)
+        apart = [rows.values(later) - rows.values(earlier) for rows in (real, synthetic)]
+        found += compare_values(Difference(later, earlier), BETWEEN, *apart)
     return tuple(found)
 
 
@@ -81,9 +54,9 @@ def ordered_pairs(schema: Schema) -> list[tuple[str, str]]:
 
 
 def compare_values(
-    name: str, amount: Amount, real: np.ndarray, synthetic: np.ndarray, shares: dict[str, float]
+    of: Subject, shares: Sequence[float | None], real: np.ndarray, synthetic: np.ndarray
 ) -> Iterator[Shift]:
-    """What is off between two columns of values, NaN where missing: the mean and some quantiles."""
+    """What is off between two columns of values, NaN where missing: the mean, some quantiles."""
     real, synthetic = (np.sort(values[~np.isnan(values)]) for values in (real, synthetic))
     if min(len(real), len(synthetic)) < FEWEST:
         return
@@ -96,20 +69,18 @@ def compare_values(
     # A long tail widens the mean distance; a median does not move with it.
     typical = float(np.median(distances)) or width
 
-    def shift(what: str, one: float, other: float, unit: float, allowed: float) -> Shift:
+    for share in shares:
+        if share is MEAN:
+            one, other = float(real.mean()), float(synthetic.mean())
+            allowed, unit = CHANCE * float(real.std()) / size**0.5, width
+        else:
+            one, other = _quantile(real, share), _quantile(synthetic, share)
+            reach = max(SLACK, CHANCE * (share * (1 - share) / size) ** 0.5)
+            low, high = (_quantile(real, share + sign * reach) for sign in (-1, 1))
+            allowed = one - low if other < one else high - one
+            unit = typical if share == 0.5 else max(abs(one - middle), width)
         gap = max(abs(other - one) - allowed, 0.0) / unit
-        return Shift(name, what, amount.text(one), amount.text(other), gap)
-
-    if shares is SINGLE_SHARES:
-        means = float(real.mean()), float(synthetic.mean())
-        yield shift("mean", *means, width, CHANCE * float(real.std()) / size**0.5)
-    for what, share in shares.items():
-        one, other = _quantile(real, share), _quantile(synthetic, share)
-        reach = max(SLACK, CHANCE * (share * (1 - share) / size) ** 0.5)
-        low, high = (_quantile(real, share + sign * reach) for sign in (-1, 1))
-        allowed = one - low if other < one else high - one
-        unit = typical if share == 0.5 else max(abs(one - middle), width)
-        yield shift(what, one, other, unit, allowed)
+        yield Shift(Statistic(of, share), one, other, gap)
 
 
 def _quantile(ordered: np.ndarray, share: float) -> float:

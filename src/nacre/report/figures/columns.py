@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from nacre.evaluate.tables.comparison import Comparison
+from nacre.evaluate.tables.comparison import TableComparison
 from nacre.evaluate.tables.names import value_names
 from nacre.evaluate.tables.rows import Rows
+from nacre.report.builder.text import short
 from nacre.report.figures.canvas import INK, LINE, MUTED, REAL, new_figure, series
 from nacre.report.figures.ticks import share_axis, value_axis
 from nacre.report.figures.warp import warp_for
-from nacre.report.markup import short
 from nacre.schema import Column, Datetime, Integer, Real
 from nacre.schema.moment import DAY
 
@@ -23,7 +23,7 @@ MOST_BINS = 40
 FEWEST_BARS = 4  # room for so many, so that two bars do not become two blocks
 
 
-def draw_column(name: str, comparisons: Mapping[str, Comparison]) -> Any:
+def draw_column(name: str, comparisons: Mapping[str, TableComparison]) -> Any:
     """One column of the real table and of every synthetic one."""
     first = next(iter(comparisons.values()))
     tables = [comparison.synthetic for comparison in comparisons.values()]
@@ -32,7 +32,7 @@ def draw_column(name: str, comparisons: Mapping[str, Comparison]) -> Any:
     return _draw_category(name, first.real, tables)
 
 
-def missing_shares(name: str, comparisons: Mapping[str, Comparison]) -> list[float]:
+def missing_shares(name: str, comparisons: Mapping[str, TableComparison]) -> list[float]:
     """The share of gaps of a number in the real table and in every synthetic one; empty if none."""
     first = next(iter(comparisons.values()))
     if not first.real.is_number(name):
@@ -42,7 +42,7 @@ def missing_shares(name: str, comparisons: Mapping[str, Comparison]) -> list[flo
     return found if max(found) > 0 else []
 
 
-def draw_difference(earlier: str, later: str, comparisons: Mapping[str, Comparison]) -> Any:
+def draw_difference(earlier: str, later: str, comparisons: Mapping[str, TableComparison]) -> Any:
     """How far two columns are apart, dates in days, in the real table and in the synthetic ones."""
     first = next(iter(comparisons.values()))
     tables = [first.real, *(comparison.synthetic for comparison in comparisons.values())]
@@ -106,9 +106,11 @@ def _edges(present: list[np.ndarray], ticks: int) -> np.ndarray:
         return np.array([0.0, 1.0])
     low, high = (np.rint(np.quantile(values, q) * ticks) for q in (0.0005, 0.9995))
     count = int(high - low) + 1
-    least = max(1, -(-count // MOST_BINS))
-    # Where the last bin would reach beyond the values it would look like a collapse.
-    step = min(range(least, 2 * least), key=lambda width: (-count % width / width, width))
+    # Where the last bin would reach beyond the values it would look like a collapse. For each number
+    # of bins the narrowest that hold all values leave least of it over.
+    widest = max(2 * -(-count // MOST_BINS) - 1, 1)
+    widths = {min(-(-count // bins), widest) for bins in range(MOST_BINS // 2, MOST_BINS + 1)}
+    step = min(widths, key=lambda width: (-count % width / width, width))
     # Half a tick to either side, so that every bin holds the same number of possible values.
     return (np.arange(low, high + step + 1, step) - 0.5) / ticks
 

@@ -7,9 +7,9 @@ import numpy as np
 from nacre.errors import NacreError
 from nacre.publish.bands import Band
 from nacre.publish.public import PublicReport
+from nacre.report.builder.text import short
 from nacre.report.figures.canvas import INK, LINE, MUTED, REAL, new_figure, series
 from nacre.report.figures.ticks import share_axis, value_axis
-from nacre.report.markup import short
 from nacre.schema import Schema
 
 WIDTH, HEIGHT = 3.5, 2.05

@@ -5,6 +5,9 @@ import pandas as pd
 import pytest
 
 from nacre.evaluate import evaluate
+from nacre.report.builder import fill
+from nacre.report.chapters import columns
+from nacre.report.figures.canvas import drawing
 from nacre.schema import Datetime, Integer, Real, Schema
 
 
@@ -30,7 +33,8 @@ def test_differences_have_figures_with_what_is_off(step, unit):
         constraints=["begin <= end", "b > a"],
     )
     found = evaluate(stays(4, unit), stays(30, unit), schema, metrics=["tv1", "shifts"], jobs=1)
-    page = found.to_html()
+    with drawing():
+        page = fill("columns.html", view=columns(found))
     assert 'aria-label="Difference end − begin, real and synthetic"' in page
     assert 'aria-label="Difference b − a, real and synthetic"' in page
     assert "<b>end − begin</b>, days" in page
