@@ -15,7 +15,7 @@ def require(module: str) -> ModuleType:
         >>> require("no_such_package.at_all")
         Traceback (most recent call last):
         ...
-        nacre.errors.MissingExtra: Evaluation needs the package 'no_such_package', which is not installed.
+        nacre.errors.MissingExtra: Evaluation needs the package 'no_such_package', which is not...
         Install it with: pip install 'nacre[evaluate]'
     """
     try:

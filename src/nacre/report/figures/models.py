@@ -10,8 +10,8 @@ from nacre.evaluate.metrics.closest_record import ROWS, nearest
 from nacre.evaluate.tables.classifiers import Prediction
 from nacre.evaluate.tables.comparison import DISTANCE_ROWS, TableComparison
 from nacre.evaluate.tables.extras import require
+from nacre.report.figures.axes import share_axis
 from nacre.report.figures.canvas import LINE, REAL, new_figure, series
-from nacre.report.figures.ticks import share_axis
 
 POINTS = 200
 
