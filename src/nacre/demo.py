@@ -69,7 +69,7 @@ def run(
             schema,
             test=test,
             guarantee=model.guarantee,
-            on_progress=lambda share, what: report("evaluating", share),
+            on_progress=report,
         )
     found.to_html(folder / "report.html")
     console.print(found.summary(), markup=False)

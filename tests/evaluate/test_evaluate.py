@@ -119,7 +119,7 @@ def test_seed_decides_everything(real, good, schema):
 
 
 def test_all_metrics_are_of_this_table(real, good, held, schema):
-    shares = []
+    stages = []
     found = evaluate(
         real.head(300),
         good.head(300),
@@ -128,12 +128,12 @@ def test_all_metrics_are_of_this_table(real, good, held, schema):
         metrics="all",
         classifiers=["logistic regression", "decision tree"],
         jobs=1,
-        on_progress=lambda share, what: shares.append((share, what)),
+        on_progress=lambda stage, done: stages.append((stage, done)),
     )
     assert set(found.scores["metric"]) == set(METRICS) - {"r2"}
-    assert shares[0][0] == 0
-    assert shares[-1] == (1.0, "done")
-    assert [s for s, _ in shares] == sorted(s for s, _ in shares)
+    assert stages[:2] == [("reading", None), ("evaluating", 0.0)]
+    assert stages[-1] == ("evaluating", 1.0)
+    assert [done for _, done in stages[1:]] == sorted(done for _, done in stages[1:])
 
 
 def test_every_metric_says_what_it_is():
@@ -152,9 +152,11 @@ def test_a_regression_target(real, good, held, schema):
 
 
 def test_without_a_label(real, good, schema):
-    found = evaluate(real, good, schema.with_label(None), metrics="quick", jobs=1)
-    assert "auc" not in set(found.scores["metric"])
+    found = evaluate(real, good, schema, label=None, metrics=["tv1", "auc"], jobs=1)
+    assert found.label is None and set(found.scores["metric"]) == {"tv1"}
     assert any("No label" in note for note in found.notes)
+    kept = evaluate(real, good, schema, metrics=["tv1"], jobs=1)
+    assert kept.label == "income"
 
 
 @pytest.mark.parametrize(

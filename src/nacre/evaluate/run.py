@@ -19,10 +19,10 @@ from nacre.evaluate.spending import spending
 from nacre.evaluate.tables.classifiers import PUBLISHED, QUICK, available
 from nacre.evaluate.tables.comparison import CLASSIFIER_ROWS, DISTANCE_ROWS, TableComparison
 from nacre.evaluate.tables.reading import read_all
-from nacre.schema import Schema
+from nacre.schema import KEEP, Schema
 from nacre.schema.suggest import suggest
 
-Progress = Callable[[float, str], None]
+Progress = Callable[[str, float | None], None]
 
 
 def evaluate(
@@ -31,7 +31,7 @@ def evaluate(
     schema: Schema,
     *,
     test: Any = None,
-    label: str | None = None,
+    label: str | None = KEEP,
     metrics: str | list[str] | tuple[str, ...] = "quick",
     guarantee: Any = None,
     classifiers: Iterable[str] | None = None,
@@ -51,7 +51,7 @@ def evaluate(
         schema: what the columns are.
         test: real rows that were not used to make the synthetic table. Without them a fifth of
             `real`, drawn by `seed`, is kept from the models that are trained on real rows.
-        label: the column that models should predict; the schema's label if not given.
+        label: the column that models should predict, instead of the schema's; None for no label.
         metrics: "quick", "all" (with the papers' twelve classifiers), or names of metrics.
         guarantee: what is guaranteed about the synthetic table (a `Guarantee`, a certificate, or a
             dictionary), or a dictionary of these by the same names as `synthetic`.
@@ -62,11 +62,11 @@ def evaluate(
         dataset: the data set's name in the ledger.
         seed: of everything that is sampled.
         jobs: processes to train models in.
-        on_progress: called with the share of the work done and what comes next.
+        on_progress: called with a stage's name and the part done (None if unknown).
     """
     started = time.perf_counter()
     chosen = choose(metrics)
-    label = schema.label if label is None else label
+    label = schema.label if label is KEEP else label
     if label is not None and label not in schema.names:
         raise NacreError(
             f"The label '{label}' is not a column of the schema. Its columns are: "
@@ -80,8 +80,8 @@ def evaluate(
     guarantees = describe(guarantee, list(tables))
     sets = [] if lmdp is None else column_sets(lmdp, 0.05, schema)
     spent = spending(ledger, dataset)
-    report = on_progress or (lambda share, what: None)
-    report(0.0, "reading the tables")
+    report = on_progress or (lambda stage, done: None)
+    report("reading", None)
     rows = read_all(real, tables, test, schema)
     comparisons = rows.compare(label, models, seed, jobs)
     usable = [m for m in chosen if not _lacking(m, next(iter(comparisons.values())))]
@@ -113,11 +113,11 @@ def _measure(
     results: list[Score] = []
     steps = [(metric, table) for metric in metrics for table in comparisons]
     for step, (metric, table) in enumerate(steps):
-        report(step / len(steps), metric.title)
+        report("evaluating", step / len(steps))
         comparison = comparisons[table]
         reference = references.of(metric, comparison)
         results += _scores(metric, table, metric.compute(comparison), reference)
-    report(1.0, "done")
+    report("evaluating", 1.0)
     return results
 
 

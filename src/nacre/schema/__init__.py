@@ -10,9 +10,10 @@ from nacre.schema.errors import SchemaError
 from nacre.schema.layout import Code, Encoded, Layout, Number
 from nacre.schema.moment import Datetime
 from nacre.schema.numeric import Integer, Real
-from nacre.schema.schema import Schema
+from nacre.schema.schema import KEEP, Schema
 
 __all__ = [
+    "KEEP",
     "Boolean",
     "Categorical",
     "Check",

@@ -25,6 +25,8 @@ from nacre.schema.layout import Code, Encoded, Layout, Number
 from nacre.schema.suggest import suggest
 
 PROVENANCES = ("declared", "data", "private")
+KEEP: Any = object()
+"""A label that is the schema's own, whatever it is; None means no label."""
 
 
 @final
