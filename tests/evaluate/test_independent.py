@@ -13,6 +13,7 @@ from sklearn.metrics import roc_auc_score
 from nacre.evaluate.metrics import METRICS, dimension_prediction, range_queries
 from nacre.evaluate.metrics.three_way_100 import BINS
 from nacre.evaluate.metrics.wasserstein import wasserstein2
+from nacre.evaluate.tables.randomness import generator
 from nacre.schema import Categorical, Integer, Schema
 
 
@@ -80,7 +81,7 @@ def test_range_queries_are_pandas_conditions(compare, monkeypatch):
 
     monkeypatch.setattr(range_queries, "random_range", listen)
     found = whole("range-queries", comparison)
-    order = np.random.default_rng([0, 5])
+    order = generator(0, "range-queries")
     errors = []
     for query in range(range_queries.QUERIES):
         columns = order.choice(3, 3, replace=False)

@@ -150,7 +150,7 @@ def test_small_groups_by_hand():
 
         @staticmethod
         def rng(purpose):
-            return np.random.default_rng(purpose)
+            return np.random.default_rng(0)
 
     found = {str(v.part): v.value for v in METRICS["small-groups"].compute(Two())}
     # Both groups have more than a tenth of the rows: errors 20/80 and 20/20, median 0.625.

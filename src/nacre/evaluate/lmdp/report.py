@@ -9,6 +9,7 @@ import numpy as np
 from nacre.errors import NacreError
 from nacre.evaluate.lmdp.statistics import PERMUTATIONS, mmd_test, stein_test
 from nacre.evaluate.tables.features import Features
+from nacre.evaluate.tables.randomness import generator
 from nacre.evaluate.tables.reading import read
 from nacre.evaluate.tables.rows import Rows
 from nacre.schema import Schema
@@ -137,7 +138,7 @@ def compare_sets(
         raise NacreError(f"{len(functions)} scores were given for {len(sets)} sets of columns.")
     tests = []
     for place, ((names, alpha), score) in enumerate(zip(sets, functions, strict=True)):
-        rng = np.random.default_rng([seed, 16, place])
+        rng = generator(seed, f"lmdp {place}")
         drawn = [rows.take(rng.permutation(len(rows))[:ROWS]) for rows in (real, synthetic)]
         # Laid out by both alike: were it by the real rows, the features would tell them apart.
         features = Features.of(Rows.collect(real.schema, drawn), only=names)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from nacre.errors import NacreError
-from nacre.evaluate.metrics.mmd import median_distance, squared_distances
+from nacre.evaluate.metrics.mmd import gaussian_kernel, median_distance
 
 PERMUTATIONS = 499
 
@@ -41,7 +41,7 @@ def mmd_test(
     pooled = np.concatenate([x, y]).astype(np.float64)
     if bandwidth is None:
         bandwidth = median_distance(pooled[rng.permutation(len(pooled))])
-    kernel = np.exp(-squared_distances(pooled, pooled) / (2 * bandwidth**2))
+    kernel = gaussian_kernel(pooled, pooled, bandwidth)
     first = np.zeros((permutations + 1, len(pooled)))
     first[:, : len(x)] = 1
     first[1:] = rng.permuted(first[1:], axis=1)

@@ -53,7 +53,7 @@ def goodness(train: Rows, test: Rows, name: str, seed: int) -> float:
 
 def per_column(comparison: TableComparison) -> tuple[tuple[str, float], ...]:
     """The goodness for each column (the first sixty), trained on the synthetic rows."""
-    rng = comparison.rng(10)
+    rng = comparison.rng("dimension-prediction")
     train = comparison.synthetic.sample(TRAIN_ROWS, rng)
     test = comparison.test.sample(TEST_ROWS, rng)
     joblib = require("joblib")

@@ -39,7 +39,7 @@ def _tried(comparison: TableComparison) -> tuple[tuple[Attack, ...], bool]:
 
 
 def _attacks(comparison: TableComparison) -> tuple[tuple[Attack, ...], bool]:
-    rng = comparison.rng(15)
+    rng = comparison.rng("membership")
     size = min(CANDIDATES, len(comparison.train), max(len(comparison.test) // 2, 1))
     order = rng.permutation(len(comparison.test))
     strangers = comparison.test.take(order[:size])

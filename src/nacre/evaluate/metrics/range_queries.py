@@ -24,7 +24,7 @@ def random_range(size: int, ordered: bool, rng: np.random.Generator) -> np.ndarr
 
 def compute(comparison: TableComparison) -> Iterator[Value]:
     """Mean absolute difference of the shares that 1,000 random queries count."""
-    rng = comparison.rng(5)
+    rng = comparison.rng("range-queries")
     real, synthetic = (rows.sample(ROWS, rng) for rows in (comparison.real, comparison.synthetic))
     names = real.names
     if len(names) < 3:

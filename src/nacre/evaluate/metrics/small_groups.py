@@ -26,7 +26,7 @@ def compute(comparison: TableComparison) -> Iterator[Value]:
     real, synthetic = comparison.real.binned, comparison.synthetic.binned
     pairs = list(itertools.combinations(range(len(real)), 2))
     if len(pairs) > PAIRS:
-        drawn = comparison.rng(6).choice(len(pairs), PAIRS, replace=False)
+        drawn = comparison.rng("small-groups").choice(len(pairs), PAIRS, replace=False)
         pairs = [pairs[i] for i in sorted(drawn)]
     sizes, errors = [], []
     for i, j in pairs:

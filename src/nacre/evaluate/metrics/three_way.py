@@ -46,7 +46,7 @@ def compute(comparison: TableComparison) -> Iterator[Value]:
         return
     each = [
         total_variation(joint([real.binned[i] for i in t]), joint([synthetic.binned[i] for i in t]))
-        for t in triples(width, TRIPLES, comparison.rng(3))
+        for t in triples(width, TRIPLES, comparison.rng("tv3"))
     ]
     yield Value("", *mean_and_error(each, math.comb(width, 3)))
 

@@ -23,7 +23,7 @@ def compute(comparison: TableComparison) -> Iterator[Value]:
     columns = [bin_by_real(real, synthetic, name) for name in real.names]
     each = [
         2 * total_variation(joint([columns[i][0] for i in t]), joint([columns[i][1] for i in t]))
-        for t in triples(width, TRIPLES, comparison.rng(4))
+        for t in triples(width, TRIPLES, comparison.rng("three-way-100"))
     ]
     yield Value("", *mean_and_error(each, math.comb(width, 3)))
 

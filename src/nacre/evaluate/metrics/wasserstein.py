@@ -29,7 +29,7 @@ def principal_plane(
     comparison: TableComparison,
 ) -> tuple[Callable[[np.ndarray], np.ndarray], float]:
     """The projection on the real table's first two components, and the variance it explains."""
-    sample = comparison.real.sample(20_000, comparison.rng(8))
+    sample = comparison.real.sample(20_000, comparison.rng("principal plane"))
     matrix = comparison.features.matrix(sample)
     pca = require("sklearn.decomposition").PCA(
         n_components=min(2, *matrix.shape), random_state=comparison.seed
@@ -46,7 +46,7 @@ def distances(comparison: TableComparison, plane: bool) -> tuple[float, float, f
 
 
 def _distances(comparison: TableComparison, plane: bool) -> tuple[float, float, float]:
-    rng = comparison.rng(9)
+    rng = comparison.rng("w2")
     project, explained = principal_plane(comparison) if plane else (lambda x: x, 1.0)
     # As many in every comparison, the one of held-out rows too: with fewer rows W2 is larger.
     rows = min(ROWS, *map(len, (comparison.train, comparison.test, comparison.synthetic)))

@@ -62,7 +62,7 @@ class References:
                 comparison,
                 name="held-out",
                 real=comparison.train,
-                synthetic=comparison.test.sample(size, comparison.rng(13)),
+                synthetic=comparison.test.sample(size, comparison.rng("held-out rows")),
                 real_trained=None,
             )
         return _values(metric.compute(self._held_out[size]))
@@ -94,7 +94,7 @@ class References:
 
 def _samples(comparison: TableComparison) -> _Fresh:
     real = comparison.real
-    rng = comparison.rng(14)
+    rng = comparison.rng("fresh rows")
     order = rng.permutation(len(real))[:MOST_ROWS]
     second = min(len(comparison.synthetic), len(order) // 2)
     places = order[second:], order[:second]

@@ -11,6 +11,7 @@ from nacre.evaluate.tables.classifiers import REGRESSORS, Prediction, available,
 from nacre.evaluate.tables.features import Features
 from nacre.evaluate.tables.group_shifts import find_group_shifts
 from nacre.evaluate.tables.pairs import PairMatrices, compare_pairs
+from nacre.evaluate.tables.randomness import generator
 from nacre.evaluate.tables.rows import Coded, Rows
 from nacre.evaluate.tables.shift import Shift
 from nacre.evaluate.tables.shifts import find_shifts
@@ -55,9 +56,9 @@ class TableComparison:
     jobs: int = 2
     real_trained: "TableComparison | None" = None
 
-    def rng(self, purpose: int) -> np.random.Generator:
+    def rng(self, purpose: str) -> np.random.Generator:
         """Randomness of its own for each purpose, so that metrics do not disturb each other."""
-        return np.random.default_rng([self.seed, purpose])
+        return generator(self.seed, purpose)
 
     @functools.cached_property
     def _found(self) -> dict[Any, Any]:
@@ -82,7 +83,7 @@ class TableComparison:
     @functools.cached_property
     def group_shifts(self) -> tuple[Shift, ...]:
         """How far medians of numbers are off within groups."""
-        return find_group_shifts(self.real, self.synthetic, self.rng(16))
+        return find_group_shifts(self.real, self.synthetic, self.rng("group-medians"))
 
     @functools.cached_property
     def pairs(self) -> PairMatrices:
@@ -115,8 +116,8 @@ class TableComparison:
         if self.label is None:
             return ()
         features = Features.of(self.train, without=self.label)
-        train = self.synthetic.sample(CLASSIFIER_ROWS, self.rng(1))
-        test = self.test.sample(CLASSIFIER_ROWS, self.rng(2))
+        train = self.synthetic.sample(CLASSIFIER_ROWS, self.rng("training rows"))
+        test = self.test.sample(CLASSIFIER_ROWS, self.rng("test rows"))
         train, test = (_with_target(rows, self.label) for rows in (train, test))
         names = available(self.models if self.classes is not None else REGRESSORS)
         return tuple(

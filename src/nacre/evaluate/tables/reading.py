@@ -4,10 +4,9 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from nacre.errors import NacreError
 from nacre.evaluate.tables.comparison import TableComparison
+from nacre.evaluate.tables.randomness import generator
 from nacre.evaluate.tables.rows import Rows
 from nacre.rows import open_source
 from nacre.schema import Schema
@@ -80,7 +79,7 @@ class Tables:
         """Each synthetic table beside the real one; without test rows some are held out."""
         train, test = self.real, self.test
         if test is None:
-            train, test = train.split(HELD_OUT, np.random.default_rng([seed, 0]))
+            train, test = train.split(HELD_OUT, generator(seed, "held-out"))
         real_trained = TableComparison(
             name="real",
             real=train,

@@ -65,7 +65,7 @@ def _curve(kind: str, prediction: Prediction, positive: int) -> tuple[np.ndarray
 
 def draw_closest(comparison: TableComparison, place: int = 0) -> Any:
     """How far synthetic rows, and held-out real rows, are from the closest real row."""
-    rng = comparison.rng(11)
+    rng = comparison.rng("closest-record")
     among = comparison.train.sample(DISTANCE_ROWS, rng)
     synthetic = nearest(comparison, comparison.synthetic.sample(ROWS, rng), among)
     held_out = nearest(comparison, comparison.test.sample(ROWS, rng), among)

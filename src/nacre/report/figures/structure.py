@@ -25,7 +25,7 @@ def draw_planes(
     """
     first = next(iter(comparisons.values()))
     project, explained = principal_plane(first)
-    rng = first.rng(20)
+    rng = first.rng("clouds")
     tables = {"real": first.real, **{name: c.synthetic for name, c in comparisons.items()}}
     clouds = {}
     for name, rows in tables.items():
