@@ -13,8 +13,8 @@ from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 from bench.protocol import Split, features
 from bench.tables.plans import PLANS, Plan, read
 from bench.tables.published import STATISTICS
-from nacre.evaluate.classifiers import Prediction, predict_all
 from nacre.evaluate.run import evaluate
+from nacre.evaluate.tables.classifiers import Prediction, predict_all
 from nacre.fit import fit
 from nacre.methods import find
 

@@ -37,6 +37,7 @@ def evaluate(
     """Compare SYNTHETIC with REAL and write a report; confidential, as it is not private."""
     page(output, real, schema, test, model, *synthetic)
     import nacre
+    from nacre.schema import KEEP
 
     facts = read_schema(schema)
     for path in (real, *synthetic, *([test] if test is not None else [])):
@@ -54,13 +55,13 @@ def evaluate(
             {name: str(path) for name, path in zip(names, synthetic, strict=True)},
             facts,
             test=None if test is None else str(test),
-            label=label,
+            label=KEEP if label is None else label,
             metrics=metrics if metrics in ("quick", "all") else metrics.split(","),
             guarantee=guarantee,
             ledger=ledger,
             dataset=dataset,
             seed=seed,
-            on_progress=lambda share, what: report("evaluating", share),
+            on_progress=report,
         )
     with beside(output) as partial:
         found.to_html(partial)
