@@ -9,7 +9,7 @@ import typer
 
 from nacre.cli.console import beside, page, progress, say, stop, tell
 from nacre.cli.options import Dataset, Json, Label, LedgerAddress, Quiet, SchemaFile, read_schema
-from nacre.cli.publishing import Public
+from nacre.cli.publish import Public
 
 
 def evaluate(

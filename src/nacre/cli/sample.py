@@ -1,32 +1,16 @@
-"""`nacre sample` and `nacre show`: what one does with a fitted model."""
+"""`nacre sample`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from nacre.cli.console import (
-    FAILURE,
-    beside,
-    out,
-    pairs,
-    print_json,
-    progress,
-    say,
-    stop,
-    tell,
-    writable,
-)
-from nacre.cli.options import Json, Quiet
-
-if TYPE_CHECKING:
-    from nacre.model import Model
+from nacre.cli.console import beside, pairs, progress, say, stop, writable
+from nacre.cli.options import ModelFile, Quiet
 
 MOSTLY = 0.9  # of the candidate rows are kept; below that it is told
-
-ModelFile = Annotated[Path, typer.Argument(help="A model that `nacre fit` saved.")]
 
 
 def sample(
@@ -73,41 +57,3 @@ def sample(
     say(f"{n:,} synthetic rows: {output}", quiet=quiet)
     if n and drawing.rate < MOSTLY:
         say(drawing.describe(), quiet=quiet)
-
-
-def show(
-    model: ModelFile,
-    verify: Annotated[
-        bool, typer.Option("--verify", help="Recompute ε from the releases that are listed.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Show a model's certificate: what is guaranteed, and what it rests on."""
-    import nacre
-
-    loaded = nacre.load(model)
-    found: dict[str, Any] | None = None
-    if verify:
-        found = _verify(loaded)
-    if as_json:
-        print_json(loaded.certificate() | ({} if found is None else {"verification": found}))
-    else:
-        from nacre.cli.certificate import render
-
-        out().print(render(loaded))
-        if found is not None and found["verified"]:
-            tell(
-                f"Verified: the releases listed cost ε = {found['epsilon']:.6g} at "
-                f"δ = {loaded.guarantee.delta:g}, no more than is claimed.",
-                style="green",
-            )
-    if found is not None and not found["verified"]:
-        stop(found["problem"], FAILURE)
-
-
-def _verify(model: Model) -> dict[str, Any]:
-    try:
-        model.guarantee.verify()
-    except ValueError as error:
-        return {"verified": False, "epsilon": model.guarantee.recompute(), "problem": str(error)}
-    return {"verified": True, "epsilon": model.guarantee.recompute()}

@@ -1,4 +1,4 @@
-"""`nacre plan` and `nacre fit`."""
+"""`nacre fit`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nacre.cli.console import print_json, progress, say, stop, tell, writable
+from nacre.cli.console import print_json, progress, say, say_if_weak, stop, writable
 from nacre.cli.options import (
     AdjacencyName,
     Adjacent,
@@ -29,50 +29,6 @@ from nacre.cli.options import (
     read_method,
     read_schema,
 )
-
-LARGE = 10.0  # ε, at which the best attack finds a third of the people
-
-
-def _doubt(epsilon: float, *, quiet: bool = False) -> None:
-    """Say that a guarantee is weak; the budget is the holder's to choose."""
-    if epsilon > LARGE:
-        say(
-            f"ε = {epsilon:g} protects little: at {LARGE:g} somebody who knows the other rows may "
-            "find a third of the people. At most 1 is usual.",
-            quiet=quiet,
-            style="yellow",
-        )
-
-
-def plan(
-    schema: SchemaFile,
-    epsilon: Epsilon,
-    delta: Delta,
-    method: MethodName = "auto",
-    settings: Settings = None,
-    label: Label = None,
-    no_label: NoLabel = False,
-    adjacency: Adjacent = AdjacencyName.ADD_REMOVE,
-    rows: Rows = None,
-    as_json: Json = False,
-) -> None:
-    """Show what a fit would release and how noisy it would be; no row is read, nothing spent."""
-    import nacre
-
-    facts = read_schema(schema, label, no_label=no_label)
-    planned = nacre.plan(
-        facts,
-        method=read_method(method, settings),
-        epsilon=epsilon,
-        delta=delta,
-        adjacency=adjacency.value,
-        rows=rows,
-    )
-    _doubt(epsilon)
-    if as_json:
-        print_json(planned.to_dict())
-    else:
-        tell(str(planned))
 
 
 def fit(
@@ -105,7 +61,7 @@ def fit(
     import nacre
 
     facts = read_schema(schema, label, no_label=no_label)
-    _doubt(epsilon, quiet=quiet)
+    say_if_weak(epsilon, quiet=quiet)
     with progress(quiet=quiet) as report:
         report("reading rows", None)
         model = nacre.fit(

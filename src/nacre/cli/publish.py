@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from nacre.cli.console import beside, page, progress, say, stop, tell
-from nacre.cli.models import ModelFile
 from nacre.cli.options import BadRows, Dataset, Json, LedgerAddress, Quiet
+from nacre.cli.show import ModelFile
 
 INSTEAD = (
     "An evaluation compares with private rows, so it can never be public. A public report is made "
