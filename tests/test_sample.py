@@ -18,8 +18,8 @@ from nacre.methods import METHODS
 from nacre.model import Model
 from nacre.nets.mixture import MixtureGenerator
 from nacre.schema import Boolean, Categorical, Datetime, Integer, Ordinal, Real, Schema
-from nacre.schema.condition import View
-from nacre.schema.given import given as conditions
+from nacre.schema.constraints.condition import View
+from nacre.schema.constraints.given import given as conditions
 from nacre.vault import Adjacency, Guarantee
 
 COLUMNS = {

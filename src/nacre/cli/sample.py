@@ -39,7 +39,7 @@ def sample(
     import numpy as np
 
     import nacre
-    from nacre.schema.given import read_given
+    from nacre.schema.constraints.given import read_given
 
     loaded = nacre.load(model)
     conditions = read_given(pairs(where or [], "--where"), loaded.schema.columns)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from nacre.schema.cast import as_types
-from nacre.schema.column import shown
+from nacre.schema.columns.column import shown
 from nacre.schema.errors import SchemaError
 from nacre.schema.schema import Schema
 from nacre.schema.suggest import suggest

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from nacre.evaluate.tables.shift import Difference, Group, Subject
 from nacre.schema import Column, Datetime, Schema
-from nacre.schema.moment import DAY
+from nacre.schema.columns.moment import DAY
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _LENGTHS = ((DAY, "day"), (DAY // 24, "hour"), (DAY // 1440, "minute"), (DAY // 86400, "second"))

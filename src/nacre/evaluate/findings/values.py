@@ -8,7 +8,7 @@ import numpy as np
 from nacre.evaluate.findings.finding import Finding
 from nacre.evaluate.findings.words import more, percent
 from nacre.evaluate.tables.comparison import TableComparison
-from nacre.schema.scale import Scale
+from nacre.schema.columns.scale import Scale
 
 # Three expected rows or fewer may well be missing by chance.
 EXPECTED = 3

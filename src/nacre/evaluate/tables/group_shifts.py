@@ -10,7 +10,7 @@ import numpy as np
 from nacre.evaluate.tables.rows import Rows
 from nacre.evaluate.tables.shift import Group, Shift
 from nacre.evaluate.tables.shifts import FEWEST, compare_values
-from nacre.schema.scale import Scale
+from nacre.schema.columns.scale import Scale
 
 MOST_GROUPS = 50
 """A column with more values than this has no groups that are worth a sentence each."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nacre.schema import Encoded, Schema
-from nacre.schema.scale import Scale
+from nacre.schema.columns.scale import Scale
 
 BINS = 20
 """Equal-width bins over the declared bounds, into which numbers fall for marginals."""

@@ -7,8 +7,8 @@ import numpy as np
 from nacre.evaluate.tables.rows import Rows
 from nacre.evaluate.tables.shift import MEAN, Difference, Shift, Statistic, Subject
 from nacre.schema import Schema
-from nacre.schema.condition import Order
-from nacre.schema.scale import Scale
+from nacre.schema.columns.scale import Scale
+from nacre.schema.constraints.condition import Order
 
 FEWEST = 200
 """Rows of either table, below which a tail is a handful of rows."""

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from nacre.schema import Column, Datetime, Integer
-from nacre.schema.moment import DAY
-from nacre.schema.scale import Scale
+from nacre.schema.columns.moment import DAY
+from nacre.schema.columns.scale import Scale
 
 STEPS = [1, 2, 2.5, 5, 10]
 MOST = 5  # intervals; more crowd a small figure

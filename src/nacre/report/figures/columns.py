@@ -14,7 +14,7 @@ from nacre.report.figures.axes import on_axis, share_axis, value_axis
 from nacre.report.figures.canvas import INK, LINE, MUTED, REAL, new_figure, series
 from nacre.report.figures.warp import Warp, warp_for
 from nacre.schema import Column, Datetime, Integer, Real
-from nacre.schema.moment import DAY
+from nacre.schema.columns.moment import DAY
 
 WIDTH = 3.5
 HEIGHT = 2.05

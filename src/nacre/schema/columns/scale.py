@@ -13,12 +13,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
-from nacre.schema import cells
-from nacre.schema.category import Boolean, Categorical, Ordinal
-from nacre.schema.column import Column, shown
-from nacre.schema.moment import DAY, Datetime
-from nacre.schema.numeric import Integer, Real
-from nacre.schema.span import Value
+from nacre.schema.columns import cells
+from nacre.schema.columns.category import Boolean, Categorical, Ordinal
+from nacre.schema.columns.column import Column, shown
+from nacre.schema.columns.moment import DAY, Datetime
+from nacre.schema.columns.numeric import Integer, Real
+from nacre.schema.columns.span import Value
 from nacre.schema.table import listed
 
 Kind = Literal["number", "time", "text", "truth"]

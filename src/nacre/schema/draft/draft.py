@@ -12,14 +12,14 @@ import math
 from collections.abc import Collection, Mapping
 
 from nacre.errors import NacreError
-from nacre.schema.category import Boolean, Categorical
-from nacre.schema.column import Column
+from nacre.schema.columns.category import Boolean, Categorical
+from nacre.schema.columns.column import Column
+from nacre.schema.columns.moment import DAY, UNITS, Datetime
+from nacre.schema.columns.numeric import DIGITS, LARGEST_INTEGER, Integer, Real
+from nacre.schema.draft.rare import Draft, rare_facts
+from nacre.schema.draft.sketch import CLASSES, STEPS, Sketch
 from nacre.schema.errors import SchemaError
-from nacre.schema.moment import DAY, UNITS, Datetime
-from nacre.schema.numeric import DIGITS, LARGEST_INTEGER, Integer, Real
-from nacre.schema.rare import Draft, rare_facts
 from nacre.schema.schema import Schema
-from nacre.schema.sketch import CLASSES, STEPS, Sketch
 from nacre.schema.suggest import suggest
 from nacre.schema.table import Batches, batches, listed
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nacre.schema import cells
+from nacre.schema.columns import cells
 
 EXACT = 2.0**53  # below it float64 holds every whole number, and they are written in full
 MANY = r"^-?\d+\.\d{10,}$|^-?\d(\.\d+)?e[-+]\d+$"  # texts of numbers that may have been float32

@@ -20,7 +20,7 @@ from nacre.schema import (
     Schema,
     SchemaError,
 )
-from nacre.schema.condition import View
+from nacre.schema.constraints.condition import View
 
 COLUMNS = {
     "age": Integer(low=0, high=120),
@@ -321,7 +321,7 @@ def test_codes_of_many_values_are_found_at_once():
 
 @pytest.mark.parametrize("backwards", [False, True])
 def test_a_long_chain_is_settled_in_a_few_passes(monkeypatch, backwards):
-    from nacre.schema import domain
+    from nacre.schema.constraints import domain
 
     seen, duties = [], domain._duties
     monkeypatch.setattr(domain, "_duties", lambda *given: seen.append(1) or duties(*given))

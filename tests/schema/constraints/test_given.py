@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from nacre.schema import Boolean, Categorical, Datetime, Integer, Ordinal, Real, Schema
-from nacre.schema.condition import View
-from nacre.schema.given import given, read_given
+from nacre.schema.constraints.condition import View
+from nacre.schema.constraints.given import given, read_given
 
 COLUMNS = {
     "age": Integer(low=17, high=90),

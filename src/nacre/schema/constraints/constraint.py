@@ -18,10 +18,10 @@ from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 
-from nacre.schema.binding import bind
-from nacre.schema.column import Column, shown
-from nacre.schema.condition import Among, Condition, Mask, View
-from nacre.schema.statement import (
+from nacre.schema.columns.column import Column, shown
+from nacre.schema.constraints.binding import bind
+from nacre.schema.constraints.condition import Among, Condition, Mask, View
+from nacre.schema.constraints.statement import (
     Clause,
     Clauses,
     Comparison,

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nacre.schema import cells
-from nacre.schema.names import cell_names, single_names
+from nacre.schema.columns import cells
+from nacre.schema.columns.names import cell_names, single_names
 
 NOT_LISTED, NOTHING = -1, -2  # places of cells that are not in the list, or empty
 

@@ -14,10 +14,10 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.schema.column import Column
+from nacre.schema.columns.column import Column
+from nacre.schema.columns.scale import Scale
+from nacre.schema.columns.span import Spans, contains
 from nacre.schema.layout import Encoded
-from nacre.schema.scale import Scale
-from nacre.schema.span import Spans, contains
 
 Mask: TypeAlias = NDArray[np.bool_]
 Part: TypeAlias = tuple[NDArray[np.integer], Mask]

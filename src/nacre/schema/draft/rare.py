@@ -13,12 +13,12 @@ from textwrap import wrap
 from typing import final
 
 from nacre.schema import document
-from nacre.schema.category import Categorical
-from nacre.schema.column import Column
-from nacre.schema.moment import Datetime
-from nacre.schema.numeric import Integer, Real
+from nacre.schema.columns.category import Categorical
+from nacre.schema.columns.column import Column
+from nacre.schema.columns.moment import Datetime
+from nacre.schema.columns.numeric import Integer, Real
+from nacre.schema.draft.sketch import Sketch
 from nacre.schema.schema import Schema
-from nacre.schema.sketch import Sketch
 
 FEW = 10  # rows; a fact that fewer hold may be known from this table only
 BOUNDS = {("low",): "the lower bound", ("high",): "the upper bound", ("low", "high"): "both bounds"}

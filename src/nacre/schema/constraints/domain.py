@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias, final
 
 from nacre.errors import NacreError
-from nacre.schema.column import Column
-from nacre.schema.condition import Among, Condition, Order
-from nacre.schema.constraint import Rule
-from nacre.schema.scale import Scale
-from nacre.schema.span import Spans, Value, meet, outside
-from nacre.schema.statement import MIRRORED, OPPOSITE
+from nacre.schema.columns.column import Column
+from nacre.schema.columns.scale import Scale
+from nacre.schema.columns.span import Spans, Value, meet, outside
+from nacre.schema.constraints.condition import Among, Condition, Order
+from nacre.schema.constraints.constraint import Rule
+from nacre.schema.constraints.statement import MIRRORED, OPPOSITE
 
 PASSES = 50  # over all rules; to stop early leaves more values than need be, which is sound
 Duty: TypeAlias = Literal["true", "not false", "not true"]

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from nacre.errors import NacreError
-from nacre.schema.binding import among, between, presence
-from nacre.schema.column import Column
-from nacre.schema.condition import Among
-from nacre.schema.constraint import Rule
-from nacre.schema.scale import Scale
-from nacre.schema.statement import NotUnderstood, value_text
+from nacre.schema.columns.column import Column
+from nacre.schema.columns.scale import Scale
+from nacre.schema.constraints.binding import among, between, presence
+from nacre.schema.constraints.condition import Among
+from nacre.schema.constraints.constraint import Rule
+from nacre.schema.constraints.statement import NotUnderstood, value_text
 from nacre.schema.suggest import suggest
 from nacre.schema.table import listed
 

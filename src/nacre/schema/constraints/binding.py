@@ -6,11 +6,11 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nacre.schema.column import Column, shown
-from nacre.schema.condition import Among, Condition, Order
-from nacre.schema.scale import Scale
-from nacre.schema.span import Spans, join, meet, outside
-from nacre.schema.statement import (
+from nacre.schema.columns.column import Column, shown
+from nacre.schema.columns.scale import Scale
+from nacre.schema.columns.span import Spans, join, meet, outside
+from nacre.schema.constraints.condition import Among, Condition, Order
+from nacre.schema.constraints.statement import (
     MIRRORED,
     Clause,
     Comparison,

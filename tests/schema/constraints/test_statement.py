@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nacre.schema.statement import (
+from nacre.schema.constraints.statement import (
     KEYWORDS,
     Comparison,
     Membership,

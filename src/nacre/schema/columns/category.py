@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nacre.schema import cells
-from nacre.schema.column import (
+from nacre.schema.columns import cells
+from nacre.schema.columns.column import (
     MISSING,
     NOT_TRUE_OR_FALSE,
     UNKNOWN,
@@ -23,7 +23,7 @@ from nacre.schema.column import (
     settle,
     shown,
 )
-from nacre.schema.lookup import NOT_LISTED, NOTHING, Lookup
+from nacre.schema.columns.lookup import NOT_LISTED, NOTHING, Lookup
 
 BLANKS = " \t\n\r\f\v"  # what is stripped from cells, so also from the values they are matched to
 TRUE = ("true", "yes", "1", "t", "y")

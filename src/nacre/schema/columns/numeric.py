@@ -10,8 +10,8 @@ from typing import Any, ClassVar, final
 import numpy as np
 import pyarrow as pa
 
-from nacre.schema import cells
-from nacre.schema.column import (
+from nacre.schema.columns import cells
+from nacre.schema.columns.column import (
     NOT_A_NUMBER,
     NOT_WHOLE,
     OUT_OF_RANGE,

@@ -8,7 +8,7 @@ from typing import ClassVar, NoReturn, final
 import numpy as np
 import pyarrow as pa
 
-from nacre.schema.column import Column, Reading
+from nacre.schema.columns.column import Column, Reading
 
 
 @final

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nacre.schema import Boolean, Categorical, Datetime, Integer, Ordinal, Real, Schema, SchemaError
-from nacre.schema.condition import View
-from nacre.schema.domain import Contradiction, narrow
-from nacre.schema.scale import Scale
+from nacre.schema.columns.scale import Scale
+from nacre.schema.constraints.condition import View
+from nacre.schema.constraints.domain import Contradiction, narrow
 
 COLUMNS = {
     "a": Integer(low=-1, high=2, nullable=True),

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nacre.schema import cells
-from nacre.schema.moment import UNITS
-from nacre.schema.numeric import LARGEST_INTEGER
+from nacre.schema.columns import cells
+from nacre.schema.columns.moment import UNITS
+from nacre.schema.columns.numeric import LARGEST_INTEGER
 
 STEPS = ("1d", "1h", "1min", "1s", "1ms", "1us")
 MOST_DECIMALS = 6  # more than these are taken for a measurement, not for a way of writing
