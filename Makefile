@@ -8,7 +8,7 @@ WORKERS ?= 2
 export JAX_PLATFORMS ?= cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types imports check bench tables docs test-lowest lock clean
+.PHONY: help setup demo test lint format types imports package check bench tables docs test-lowest lock clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -45,7 +45,15 @@ types: $(STAMP) ## types, by mypy
 imports: $(STAMP) ## what may import what, by import-linter
 	$(BIN)/lint-imports
 
-check: test lint types imports ## everything that CI runs
+# Builds with the lock's hatchling, so nothing is fetched.  Proves that wheel and sdist hold every file
+# of the package (data, style sheets, py.typed), and that the wheel alone gives `nacre` and `import
+# nacre` in a new environment, with this one's dependencies; not that pip finds those elsewhere.
+package: $(STAMP) ## build wheel and sdist, in dist/, and try the wheel
+	@rm -rf dist build/package
+	@env -u PYTHONPATH $(BIN)/python -m hatchling build -d dist
+	@$(BIN)/python .ci/package.py dist build/package
+
+check: test package lint types imports ## everything that CI runs
 
 tables: $(STAMP) ## re-run the papers' tables (hours; resumes where it stopped)
 	$(BIN)/python -m bench tables

@@ -1,12 +1,14 @@
 """Model files: nothing in them runs, and damage is told plainly."""
 
 import bz2
+import copy
 import hashlib
 import io
 import json
 import pickle
 import struct
 import tracemalloc
+import warnings
 import zipfile
 
 import numpy as np
@@ -162,8 +164,34 @@ def test_parts_that_lie_over_each_other_are_refused(path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("model.json", "{}")
         archive.writestr("arrays/x.npy", bytes(1000))
-        archive.filelist += [archive.getinfo("arrays/x.npy")] * 1000
+        for place in range(1000):
+            again = copy.copy(archive.getinfo("arrays/x.npy"))
+            again.filename = f"arrays/{place}.npy"
+            archive.filelist.append(again)
     refused(path, "more than its")
+
+
+@pytest.mark.parametrize("name", ["model.json", "arrays/x.npy"])
+def test_two_parts_of_one_name_are_refused(path, name):
+    with zipfile.ZipFile(path) as archive:
+        members = [(each, archive.read(each)) for each in archive.namelist()]
+    with zipfile.ZipFile(path, "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # zipfile's own, about just this
+        for each, data in [*members, *(member for member in members if member[0] == name)]:
+            archive.writestr(each, data)
+    refused(path, "two parts of one name")
+
+
+@pytest.mark.parametrize(
+    ("once", "twice"), [(b'"a": 1', b'"a": 1, "a": 2'), (b'"a": 1', b'"a": {"b": 1, "b": 1}')]
+)
+def test_a_description_that_says_something_twice_is_refused(path, once, twice):
+    def change(members):
+        assert once in members["model.json"]
+        members["model.json"] = members["model.json"].replace(once, twice)
+
+    rewrite(path, change)
+    refused(path, "says something twice")
 
 
 def test_a_description_without_end_is_refused(path, monkeypatch):

@@ -140,16 +140,6 @@ def edited(path, change):
             archive.writestr(name, data)
 
 
-def test_a_file_from_before_there_were_differences_is_read(tmp_path):
-    model = nacre.fit(stays(200), SCHEMA.with_constraints([]), **COST, method=SMALL, seed=0)
-    path = tmp_path / "old.nacre"
-    model.with_constraints(["admitted <= discharged"]).save(path)
-    edited(path, lambda document: document.pop("differences"))
-    again = nacre.load(path)
-    assert again.differences == ()
-    assert lengths(again.sample(200, seed=0)).min() >= 0
-
-
 def test_a_file_whose_differences_do_not_fit_is_refused(fitted, tmp_path):
     _, model = fitted
     for wrong in ([["admitted", ">=", "ward"]], [["x", ">=", "admitted"]], 3):

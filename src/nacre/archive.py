@@ -5,6 +5,7 @@ Nothing in it is compressed, so that what reading it takes is bounded by the fil
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import io
 import json
@@ -77,7 +78,9 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     size = path.stat().st_size
     with zipfile.ZipFile(path) as archive:
         _check_members(path, archive.infolist(), size)
-        document = json.loads(archive.read("model.json"))
+        document = json.loads(
+            archive.read("model.json"), object_pairs_hook=functools.partial(_unique, path)
+        )
         json.dumps(document, ensure_ascii=False).encode()  # half a character could not be written
         if not isinstance(document, dict) or not isinstance(document.get("nacre"), int):
             raise ArchiveError(f"{path} is not a nacre model.")
@@ -96,8 +99,21 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     return document, arrays
 
 
+def _unique(path: Path, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of the document.  Of two entries of one name, tools would believe different ones.
+
+    So a certificate might show one guarantee to its reader and another to its checker.
+    """
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ArchiveError(f"{path} says something twice in its description: refused.")
+    return found
+
+
 def _check_members(path: Path, members: list[zipfile.ZipInfo], size: int) -> None:
     """Refuse what would unpack to more than the file holds, before any of it is unpacked."""
+    if len({member.filename for member in members}) != len(members):
+        raise ArchiveError(f"{path} holds two parts of one name: refused.")
     if any(member.compress_type != zipfile.ZIP_STORED for member in members):
         raise ArchiveError(f"{path} holds compressed parts, which no model has: refused.")
     # Parts may lie over each other, and each says itself how long it is.

@@ -26,19 +26,76 @@ EXACT = 1 << 24  # float32 holds every integer up to here
 DENSE_LIMIT = 128  # one-hot blocks wider than this are looked up instead of multiplied
 
 
-def exact_dot(x: jax.Array, weights: jax.Array) -> jax.Array:
-    """x @ weights for int32, by a float32 product: exact while all partial sums are below 2^24.
+def exact_product(
+    numbers: jax.Array,
+    codes: jax.Array,
+    weights: jax.Array,
+    owners: jax.Array,
+    values: jax.Array,
+) -> jax.Array:
+    """Numbers and one-hot codes of one row times int32 weights, by a float32 product.
 
-    `ExactPhases` proves that bound for every row before it uses this, and any other caller owes
-    the same proof; the vault knows the program and lets it pass as integer arithmetic.
+    Exact if `largest_sum(weights, owners, values)` is below 2^24: no partial sum can then leave the
+    integers that float32 holds, whatever the row.  The vault computes it itself.
+
+    Args:
+        numbers: of one row, on the grid of 2^16; seen here on that of 2^11.
+        codes: of one row.
+        weights: one row of weights for each number, then one for each entry of `owners`.
+        owners: the place among the codes that each further row of weights belongs to.
+        values: the code for which it counts.
     """
-    product = jnp.dot(
-        x.astype(jnp.float32), weights.astype(jnp.float32), precision=jax.lax.Precision.HIGHEST
-    )
+    shift = 16 - UNIT_BITS
+    coarse = (jnp.clip(numbers, 0, 1 << 16) + (1 << (shift - 1))) >> shift
+    hot = codes.at[owners].get(mode="clip") == values
+    row = jnp.concatenate([coarse.astype(jnp.float32), hot.astype(jnp.float32)])
+    product = jnp.dot(row, weights.astype(jnp.float32), precision=jax.lax.Precision.HIGHEST)
     return product.astype(jnp.int32)
 
 
-_exact_dot = jax.jit(exact_dot)
+run_exact_product = jax.jit(exact_product)
+
+
+def largest_sum(
+    weights: NDArray[np.int32], owners: NDArray[np.int32], values: NDArray[np.int32]
+) -> int:
+    """The largest sum of |number x weight| in `exact_product` over all rows there could be.
+
+    A number is at most 2^11.  A code has one value, so of the weights of one owner only those of
+    one value count.
+    """
+    size = np.abs(np.asarray(weights).astype(np.int64))
+    numbers = len(size) - len(owners)
+    total = size[:numbers].sum(0) << UNIT_BITS
+    for owner in np.unique(owners):
+        mine = np.asarray(owners) == owner
+        _, which = np.unique(np.asarray(values)[mine], return_inverse=True)
+        by_value = np.zeros((which.max() + 1, size.shape[1]), np.int64)
+        np.add.at(by_value, which, size[numbers:][mine])
+        total = total + by_value.max(0)
+    return int(total.max(initial=0))
+
+
+def is_exact_product(equation: Any, inputs: Sequence[Any]) -> bool:
+    """Whether a call is to `exact_product`, with constants for which it is exact.
+
+    By its program, not only by its name; whoever finds one runs `run_exact_product` in its place.
+    """
+    if equation.params.get("name") != exact_product.__name__ or len(inputs) != 5:
+        return False
+    shapes = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in equation.invars]
+    if [(len(s.shape), s.dtype) for s in shapes] != [(n, jnp.int32) for n in (1, 1, 2, 1, 1)]:
+        return False
+    count, _, weights, owners, values = (s.shape[0] for s in shapes)
+    if owners != values or weights != count + owners:
+        return False
+    if any(isinstance(value, jax.core.Tracer) for value in inputs[2:]):
+        return False
+    inner = equation.params.get("jaxpr")
+    reference = jax.make_jaxpr(exact_product)(*shapes)
+    if inner is None or inner.consts or str(inner.jaxpr) != str(reference.jaxpr):
+        return False
+    return largest_sum(*(np.asarray(value) for value in inputs[2:])) < EXACT
 
 
 class ExactPhases:
@@ -69,43 +126,34 @@ class ExactPhases:
         self.bits = bits
         whole = np.rint(turns * 2.0**bits).astype(np.int32)
         self.frequencies = whole * (2 * math.pi * 2.0**-bits)
-        self._check(whole, numbers, sizes)
         self.numbers, self.sizes = numbers, tuple(sizes)
-        self._tables: list[NDArray[np.int32]] = []
+        self._tables: list[tuple[int, NDArray[np.int32]]] = []
+        owners: list[int] = []
+        values: list[int] = []
         dense = [whole[:, :numbers]]
         start = numbers
-        for size in self.sizes:
+        for place, size in enumerate(self.sizes):
             block = whole[:, start : start + size] << UNIT_BITS
-            if size <= DENSE_LIMIT:
-                dense.append(block)
-            else:
-                self._tables.append(np.ascontiguousarray(block.T))
             start += size
-        self._dense = np.ascontiguousarray(np.concatenate(dense, axis=1).T)
-
-    @staticmethod
-    def _check(whole: NDArray[np.int32], numbers: int, sizes: Sequence[int]) -> None:
-        reach = np.abs(whole[:, :numbers].astype(np.int64)).sum(1)
-        start = numbers
-        for size in sizes:
-            reach += np.abs(whole[:, start : start + size].astype(np.int64)).max(1)
-            start += size
-        if int(reach.max(initial=0)) << UNIT_BITS >= EXACT:
+            if size > DENSE_LIMIT:
+                self._tables.append((place, np.ascontiguousarray(block.T)))
+                continue
+            dense.append(block)
+            owners += [place] * size
+            values += range(size)
+        self._dense = (
+            np.ascontiguousarray(np.concatenate(dense, axis=1).T),
+            np.array(owners, np.int32),
+            np.array(values, np.int32),
+        )
+        if largest_sum(*self._dense) >= EXACT:
             raise NacreError("The frequencies are too large to be summed exactly.")
 
     def __call__(self, numbers: jax.Array, codes: jax.Array) -> jax.Array:
         """The phases of one row, given its numbers (2^16 grid) and codes, as int32."""
-        shift = 16 - UNIT_BITS
-        coarse = (jnp.clip(numbers, 0, 1 << 16) + (1 << (shift - 1))) >> shift
-        parts, rest = [coarse.astype(jnp.int32)], jnp.zeros((), jnp.int32)
-        wide = 0
-        for place, size in enumerate(self.sizes):
-            if size <= DENSE_LIMIT:
-                parts.append((codes[place] == jnp.arange(size, dtype=jnp.int32)).astype(jnp.int32))
-            else:
-                rest = rest + jnp.asarray(self._tables[wide])[jnp.clip(codes[place], 0, size - 1)]
-                wide += 1
-        total = _exact_dot(jnp.concatenate(parts), jnp.asarray(self._dense)) + rest
+        total = run_exact_product(numbers, codes, *(jnp.asarray(part) for part in self._dense))
+        for place, table in self._tables:
+            total = total + jnp.asarray(table)[jnp.clip(codes[place], 0, len(table) - 1)]
         spare = UNIT_BITS + self.bits - TURN_BITS
         return total >> spare if spare >= 0 else total << -spare
 
@@ -138,38 +186,3 @@ def pair_norm() -> float:
     phases = np.arange(1 << TURN_BITS, dtype=np.int32)
     sine, cosine = (np.asarray(v, np.int64) for v in jax.jit(sine_cosine)(phases))
     return math.sqrt(int((sine**2 + cosine**2).max()))
-
-
-def is_exact(jaxpr: Any) -> bool:
-    """Whether a traced function of one row computes with integers only (or by `exact_dot`)."""
-    for equation in jaxpr.eqns:
-        if _is_exact_dot(equation):
-            continue
-        if any(jnp.issubdtype(v.aval.dtype, jnp.inexact) for v in equation.outvars):
-            return False
-        if not all(is_exact(inner) for inner in subjaxprs(equation)):
-            return False
-    return True
-
-
-def _is_exact_dot(equation: Any) -> bool:
-    """Whether a call is to `exact_dot` itself, by its program and not only by its name."""
-    if equation.params.get("name") != exact_dot.__name__:
-        return False
-    shapes = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in equation.invars]
-    if [shape.dtype for shape in shapes] != [jnp.int32, jnp.int32]:
-        return False
-    inner = subjaxprs(equation)
-    return len(inner) == 1 and str(inner[0]) == str(jax.make_jaxpr(exact_dot)(*shapes).jaxpr)
-
-
-def subjaxprs(equation: Any) -> list[Any]:
-    """The jaxprs inside an equation: of loops, branches and calls."""
-    found = []
-    for value in equation.params.values():
-        for item in value if isinstance(value, (tuple, list)) else (value,):
-            if hasattr(item, "jaxpr"):
-                item = item.jaxpr
-            if hasattr(item, "eqns"):
-                found.append(item)
-    return found

@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import numbers
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from nacre.errors import NacreError
 from nacre.ledger import Ledger, charged, reserve_in
@@ -32,6 +34,7 @@ def fit(
     ledger: Ledger | str | Path | None = None,
     dataset: str | None = None,
     bad_rows: str = "check",
+    types: pa.Schema | Mapping[str, Any] | None = None,
     seed: int | None = None,
     on_progress: Callable[[str, float | None], None] | None = None,
 ) -> Model:
@@ -51,12 +54,15 @@ def fit(
         bad_rows: "check" stops before anything is spent if a row does not fit the schema (that
             message is the holder's view, outside the guarantee); "zero" skips the check, and rows
             that do not fit count as zero.
+        types: the Arrow types (or names such as "int32", "category") that sampled columns shall
+            have; published with the model, so say only what is public. The others get the type
+            that follows from the schema; never that of the table, which its rows may have decided.
         seed: decides public randomness only (frequencies, initial weights), never noise.
         on_progress: called with a stage's name and the part done (None if unknown).
 
     Guarantee: the model's `guarantee`, for one row, from the releases that it lists.
     """
-    encoder = as_encoder(schema, label)
+    encoder = as_encoder(schema, label, types)
     encoder.require_usable()
     adjacency, rows = Adjacency(adjacency), as_rows(rows)
     _check_choices(bad_rows, seed)

@@ -170,12 +170,32 @@ class Model:
 
     def _frame(self, table: pa.Table) -> Any:
         if self.kind == "pandas":
-            return table.to_pandas()
+            return self._pandas(table)
         if self.kind == "polars":
             import polars
 
             return polars.from_arrow(table)
         return table
+
+    def _pandas(self, table: pa.Table) -> Any:
+        """A frame whose types follow from the schema: with room for gaps wherever there may be any.
+
+        Dates become datetime64, as pandas has no type for them.
+        """
+        import pandas as pd
+
+        roomy = {pa.bool_(): pd.BooleanDtype()}
+        for bits in (8, 16, 32, 64):
+            roomy[getattr(pa, f"int{bits}")()] = getattr(pd, f"Int{bits}Dtype")()
+            roomy[getattr(pa, f"uint{bits}")()] = getattr(pd, f"UInt{bits}Dtype")()
+        parts = {}
+        for name in table.column_names:
+            column = table.column(name)
+            if pa.types.is_date(column.type):
+                column = column.cast(pa.timestamp("us"))
+            nullable = self.schema.columns[name].nullable
+            parts[name] = column.to_pandas(types_mapper=roomy.get if nullable else None)
+        return pd.DataFrame(parts)
 
 
 def load(path: str | Path) -> Model:

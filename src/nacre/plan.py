@@ -9,7 +9,7 @@ from typing import Any
 from nacre.errors import NacreError
 from nacre.methods import AbstractMethod, choose
 from nacre.rows import AbstractEncoder, TableEncoder
-from nacre.schema import KEEP, Schema
+from nacre.schema import KEEP, Schema, stated_types
 from nacre.vault import Adjacency, Plan, Release
 from nacre.vault.plan import check_budget
 
@@ -102,16 +102,17 @@ def warn_about_rows(plan: Plan, rows: int, source: str, *, stacklevel: int) -> N
         )
 
 
-def as_encoder(given: Any, label: str | None = KEEP) -> AbstractEncoder:
+def as_encoder(given: Any, label: str | None = KEEP, types: Any = None) -> AbstractEncoder:
     """The encoder of a schema, which is read if it is the path of one; or an encoder."""
     if isinstance(given, AbstractEncoder):
-        if label is not KEEP:
-            raise NacreError("An encoder has its own label; leave `label` out.")
+        if label is not KEEP or types is not None:
+            raise NacreError("An encoder has its own label and types; leave both out.")
         return given
     if isinstance(given, str | Path):
         given = Schema.read(given)
     if isinstance(given, Schema):
-        return TableEncoder.of(given if label is KEEP else given.with_label(label))
+        schema = given if label is KEEP else given.with_label(label)
+        return TableEncoder.of(schema, stated_types(types, schema))
     raise NacreError(
         f"schema must be a nacre.Schema or the path of its YAML file, got a {type(given).__name__}."
     )

@@ -20,6 +20,14 @@ from nacre.vault.accountant import epsilon_of
 
 ROWS = 4000
 RARE = "Zaphod"
+TYPES = {
+    "age": "integer",
+    "wage": "real",
+    "loss": "real",
+    "color": "categorical",
+    "member": "boolean",
+    "seen": "datetime",
+}
 
 
 def table() -> pa.Table:
@@ -42,7 +50,7 @@ def table() -> pa.Table:
 
 @pytest.fixture(scope="module")
 def drafted() -> Schema:
-    return private_draft(table(), epsilon=5.0, delta=1e-6, label="color")
+    return private_draft(table(), epsilon=5.0, delta=1e-6, label="color", types=TYPES)
 
 
 def test_bounds_are_public_edges_around_most_rows(drafted):
@@ -74,7 +82,7 @@ def test_releases_are_recorded_and_within_the_budget(drafted):
 
 
 def test_replace_one_costs_more_noise():
-    drafted = private_draft(table(), epsilon=5.0, delta=1e-6, adjacency="replace-one")
+    drafted = private_draft(table(), epsilon=5.0, delta=1e-6, adjacency="replace-one", types=TYPES)
     histogram = Release.from_dict(drafted.releases[0])
     assert histogram.sensitivity == pytest.approx(np.sqrt(12))
     with pytest.raises(ValueError, match="adjacency"):
@@ -131,6 +139,7 @@ def test_csv_needs_types(tmp_path, folder):
     done = folder.run("schema", "draft", tmp_path / "t.csv", *budget, "--types", types)
     assert done.exit_code == 2
     assert "has 2 problems" in done.stderr
+    assert "'size' is not a column" in done.stderr
     assert folder.spent() == (0, 0)
     types.write_text(
         "age: {type: integer, low: 0, high: 120}\n"
@@ -160,14 +169,19 @@ def test_facts_that_a_person_states_are_kept():
 def test_columns_that_nobody_shares_are_left_out_with_a_warning():
     rows = table().append_column("name", pa.array([f"person {n}" for n in range(ROWS)]))
     with pytest.warns(UserWarning, match="'name'.*left out"):
-        drafted = private_draft(rows.select(["age", "name"]), epsilon=2.0, delta=1e-6)
+        drafted = private_draft(
+            rows.select(["age", "name"]),
+            epsilon=2.0,
+            delta=1e-6,
+            types={"age": "integer", "name": "categorical"},
+        )
     assert drafted.names == ("age",)
     assert len(drafted.releases) == 2
 
 
 def test_what_stands_out_from_no_noise_is_said_to_be_a_guess():
     with pytest.warns(UserWarning, match="'age' stood out"):
-        private_draft(table().select(["age"]), epsilon=1e-3, delta=1e-6)
+        private_draft(table().select(["age"]), epsilon=1e-3, delta=1e-6, types={"age": "integer"})
 
 
 @pytest.mark.parametrize(
@@ -185,13 +199,28 @@ def test_what_stands_out_from_no_noise_is_said_to_be_a_guess():
     ],
 )
 def test_mistakes_are_found_before_anything_is_spent(settings, words):
+    types = TYPES | settings.pop("types", {})
     with pytest.raises(ValueError, match=words):
-        private_draft(table(), **{"epsilon": 1.0, "delta": 1e-6, **settings})
+        private_draft(table(), **{"epsilon": 1.0, "delta": 1e-6, "types": types, **settings})
 
 
-def test_empty_tables_and_complete_schemas_are_refused():
-    with pytest.raises(ValueError, match="no rows"):
-        private_draft(table().slice(0, 0), epsilon=1.0, delta=1e-6)
+def test_a_table_without_rows_is_drafted_like_any_other():
+    with pytest.warns(UserWarning, match="'age' stood out"):
+        private_draft(
+            table().select(["age"]).slice(0, 0),
+            epsilon=0.01,
+            delta=1e-6,
+            types={"age": "integer"},
+        )
+
+
+def test_types_of_a_parquet_file_are_taken_as_public(tmp_path):
+    pa.parquet.write_table(table(), tmp_path / "t.parquet")
+    drafted = private_draft(tmp_path / "t.parquet", epsilon=5.0, delta=1e-6)
+    assert {name: column.type for name, column in drafted.columns.items()} == TYPES
+
+
+def test_complete_schemas_are_refused():
     known = {"age": {"type": "integer", "low": 0, "high": 120}}
     with pytest.raises(SchemaError, match="nothing to draft"):
         private_draft(table().select(["age"]), epsilon=1.0, delta=1e-6, types=known)

@@ -36,6 +36,11 @@ def test_each_frequency_touches_its_support_only():
             assert (part != 0).any() == (column in support)
 
 
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_there_may_be_fewer_frequencies_than_orders(width):
+    assert len(draw(width=width).support) == width
+
+
 def test_the_label_is_never_touched():
     assert (draw().support != 4).all()
 

@@ -123,7 +123,7 @@ def test_the_plan_tells_choices_from_numbers():
 
 def test_without_mbi_nothing_is_spent_and_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "mbi", None)
-    with pytest.raises(ImportError, match=r"pip install 'nacre\[marginals\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'nacre-dp\[marginals\]'"):
         nacre.fit(table(50), SCHEMA, method="marginals", epsilon=1, delta=1e-6)
 
 
@@ -133,7 +133,7 @@ def test_without_mbi_nothing_is_spent_and_the_error_says_what_to_install(monkeyp
         ({"algorithm": "pgm"}, "algorithm"),
         ({"first": 0.9, "choosing": 0.2}, "first and choosing"),
         ({"rounds": 0}, "rounds"),
-        ({"bins": 2}, "four bins"),
+        ({"bins": 2}, "bins must be a whole number from 4"),
         ({"megabytes": 0.0}, "megabytes"),
     ],
 )

@@ -41,7 +41,7 @@ def brute_force(matrix, cells, tables, weights):
     for column, cell in enumerate(cells):
         width = cell.high - cell.low + 1
         ticks = LAYOUT.numbers[column].ticks
-        owner = cell.cell_of(np.arange(ticks + 1))
+        owner = np.searchsorted(cell.high, np.arange(ticks + 1))
         values = np.arange(ticks + 1) / ticks
         probabilities = tables[column][:, owner] / width[owner]
         per_tick.append((values, probabilities))

@@ -16,6 +16,12 @@ def test_the_projection_is_the_nearest_point():
     assert ((others - noisy) ** 2).sum(1).min() >= ((found - noisy) ** 2).sum()
 
 
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e6])
+def test_a_small_total_does_not_drown_in_large_counts(size):
+    found = simplex(np.array([1e17, -1e17, 1e17]), size)
+    assert found == pytest.approx([size / 2, 0, size / 2])
+
+
 def test_cleaned_histograms_agree_on_sizes_that_lean_on_small_columns():
     rng = np.random.default_rng(1)
     truth = [np.full((2, size), 600 / size) for size in (2, 300)]

@@ -1,5 +1,7 @@
 """What is counted follows the noise: fewer columns, coarser bins, and always within the bound."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -83,3 +85,15 @@ def test_released_values_come_back_as_tables():
     assert loose.noise[0] == pytest.approx(100 / found.weights[0])
     (table,) = pairs.tables.values()
     assert table.shape == (2, *pairs.bins)
+
+
+def test_where_there_is_room_for_four_bins_of_each_there_is_room_for_any_number():
+    table = singles(12, 0)
+    found = plan(table, 1e4, size=12 * 11 // 2 * 36 + 12 * 6, bins=64)
+    assert len(found.joined) == 12
+
+
+def test_columns_that_hold_a_hair_more_than_all_rows_are_never_unusual():
+    table = singles(0, 6)
+    more = [np.stack([table.sizes, 0 * table.sizes], 1) * (1 + 1e-12)] * 6
+    assert len(plan(dataclasses.replace(table, cleaned=more), 1e4, most=2).loose) == 4

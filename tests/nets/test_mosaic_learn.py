@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from nacre.cells import table_columns
-from nacre.nets.mosaic_learn import Loose, Pairs, Singles, refined, targets, taught, untaught
+from nacre.nets.mosaic_learn import (
+    Loose,
+    Pairs,
+    Singles,
+    agreed,
+    refined,
+    targets,
+    taught,
+    untaught,
+)
 from nacre.schema import Code, Layout
 
 LAYOUT = Layout(numbers=(), codes=(Code("a", 4), Code("label", 2), Code("b", 3)))
@@ -135,3 +144,29 @@ def test_where_classes_do_not_differ_a_second_counting_says_so():
     found = refined(singles, loose)
     shares = np.stack([table / table.sum(1, keepdims=True) for table in found.cleaned])
     assert np.abs(shares[:, 0] - shares[:, 1]).mean() < 0.03
+
+
+def test_a_class_that_the_pairs_leave_nothing_stays_as_it_was():
+    singles, pairs, _ = counts()
+    none = {(0, 1): np.full((2, 3, 3), -1e6)}
+    found = agreed(singles, Pairs(pairs.joined, pairs.groups, none, {(0, 1): 1e-3}))
+    for table, before in zip(found.cleaned, singles.cleaned, strict=True):
+        assert table == pytest.approx(before)
+
+
+def test_a_label_of_one_class_needs_no_teacher():
+    layout = Layout(numbers=(), codes=(Code("a", 4), Code("label", 1), Code("b", 3)))
+    values = np.array([[30.0, 10, 5, 5, 20, 20, 10]])
+    singles = Singles.of(table_columns(layout, 1, 512), values, NOISE)
+    pairs = Pairs((0, 1), GROUPS, {(0, 1): np.ones((1, 3, 3))}, {(0, 1): NOISE})
+    plain = blind(singles, pairs)
+    rng = np.random.default_rng(0)
+    model = taught(plain, singles, pairs, trust=0.5, deviation=1.0, pair_deviation=1.0, rng=rng)
+    assert (model.sample(9, layout, rng, {}).codes[:, 1] == 0).all()
+
+
+def test_the_association_of_cells_that_hold_next_to_nothing_is_a_number():
+    table = np.array([[1e9, 1e-310], [1e-310, 0]])
+    sizes = np.array([1e9, 1.0])
+    singles = Singles(COLUMNS, [table], [table], [table], [], sizes, NOISE)
+    assert singles.association(0) == pytest.approx(0, abs=1e-6)

@@ -19,7 +19,7 @@ from scipy.special import ndtri
 from nacre.schema import Categorical, Schema
 from nacre.vault import Adjacency, Bound, Segment, Vault, gaussian_delta
 from nacre.vault.accountant import Release, choice_epsilon, choice_mu, epsilon_of
-from nacre.vault.doors.choose import TARGET_BITS, WEIGHT_BITS, Choices
+from nacre.vault.doors.choose import TARGET_BITS, Choices
 from nacre.vault.doors.sum import ExactSum, row_shape
 
 SCHEMA = Schema({name: Categorical(values=("0", "1")) for name in "abc"})
@@ -120,7 +120,7 @@ def neighbors(adjacency, rng):
 
 def scores_of(sums, release, targets, **more):
     drawn = Choices(sums, BOUND, release)
-    return drawn._scores(targets, more.get("weights"), more.get("penalties"))
+    return drawn._scores(targets, more.get("penalties"))
 
 
 @pytest.mark.parametrize("adjacency", Adjacency)
@@ -135,11 +135,11 @@ def test_neighboring_tables_are_within_mu_and_some_reach_the_range(adjacency):
     )
     vault.choose(pairs, BOUND, count=1, share=1.0, name="pairs")
     (release,) = vault.releases
-    scale = release.noise * 2 ** (TARGET_BITS + WEIGHT_BITS)
+    scale = release.noise * 2**TARGET_BITS
     widest = 0.0
     for one, two in neighbors(adjacency, rng):
         targets = rng.integers(0, 5, (1, 12)) + rng.choice([0.0, 0.3], (1, 12))
-        more = {"weights": rng.choice([0.3, 1.0], 3), "penalties": rng.normal(size=3)}
+        more = {"penalties": rng.normal(size=3)}
         before, after = (np.array(scores_of(s, release, targets, **more)) for s in (one, two))
         moved = (after - before) / scale
         widest = max(widest, moved.max() - moved.min())

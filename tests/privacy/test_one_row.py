@@ -127,7 +127,7 @@ def test_refused_by_sum(vault, name):
 
 
 def loop_of(per_row, **more):
-    settings = {"threshold": 2**31, "multiplier": 1e-6, "chunk": 4} | more
+    settings = {"threshold": 2**31, "multiplier": 1e-6, "chunk": 64} | more
     return Loop(
         prepare=lambda state, key: state,
         stages=(Stage(per_row=per_row, clip=1.0),),
@@ -207,7 +207,8 @@ def test_training_runs_checked_programs_only_and_update_cannot_use_a_stored_row(
 
     unchecked = loop_of(thief)
     rows = Row(jnp.ones((5, 2), jnp.int32), jnp.ones((5, 0), jnp.int32))
-    arguments = (jnp.zeros(2), rows, np.ones(5, bool), jax.random.key(1), jax.random.key(2))
+    secret = jax.random.split(jax.random.key(1))
+    arguments = (jnp.zeros(2), rows, np.ones(5, bool), secret, jax.random.key(2))
     with pytest.raises(RefusedFunction), jax.enable_x64(True):
         unchecked.run(*arguments, jnp.arange(1, dtype=jnp.int32))
     loop = Loop(
@@ -216,7 +217,7 @@ def test_training_runs_checked_programs_only_and_update_cannot_use_a_stored_row(
         update=lambda state, sums, key: kept[-1] * 1.0 if kept else sums[0],
         threshold=2**31,
         multiplier=1.0,
-        chunk=4,
+        chunk=64,
     )
     with pytest.raises(jax.errors.UnexpectedTracerError), jax.enable_x64(True):
         checked = loop.checked(arguments[0], row_shape(2, 0), jax.random.key(0))

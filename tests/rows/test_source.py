@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from nacre.rows import SourceError, open_source
-from nacre.schema import SchemaError
+from nacre.rows import SourceError, csv, open_source
+from nacre.schema import Categorical, Schema, SchemaError
 
 ROWS = {"a": [1, 2, 3], "b": ["x", "", "z"]}
 
@@ -70,8 +70,32 @@ def test_files_that_cannot_be_read(tmp_path, name, content, message):
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(SourceError, match=message) as caught:
-        read(path)
+        list(open_source(path).whole())
     assert "secret" not in str(caught.value) and "ller" not in str(caught.value)
+
+
+def test_a_damaged_csv_is_read_and_its_damage_counted(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b'a,b\n1,x\n1,2,secret\n\xff,y\n"3\n4",z\n5\n6,"open\n')
+    assert read(path) == {"a": ["1", "\ufffd", "3\n4", "6"], "b": ["x", "y", "z", "open\n"]}
+    schema = Schema({"b": Categorical(values=["x", "y", "z"])})
+    found = open_source(path, schema).check(schema)
+    assert (found.rows, found.bad_rows, found.lines, found.utf8) == (4, 1, 2, False)
+    assert not found.ok
+    assert "2 lines have more or fewer fields" in found.describe()
+    assert "not UTF-8" in found.describe()
+    assert "secret" not in found.describe()
+
+
+def test_a_record_that_never_ends_ends_the_table(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv, "BLOCK", 16)
+    monkeypatch.setattr(csv, "LONGEST", 64)
+    path = tmp_path / "rows.csv"
+    for length, rows in ((40, 3), (90, 1)):
+        path.write_bytes(b'a,b\n1,2\n3,"' + b"x" * length + b'"\n5,6\n')
+        batches = open_source(path).batches(faults := csv.Faults())
+        assert sum(batch.num_rows for batch in batches) == rows
+        assert faults.records == (rows == 1)
 
 
 def test_what_is_not_there(tmp_path):

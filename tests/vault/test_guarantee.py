@@ -92,7 +92,7 @@ def test_guarantees_that_make_no_sense(change):
 def test_it_says_what_it_rests_on():
     assert "discrete Gaussian" in " ".join(guarantee().assumptions)
     said = guarantee(adjacency=Adjacency.REPLACE_ONE, releases=(STEPS,)).assumptions
-    assert "idealized" in " ".join(said)
+    assert "assumed that a row's place" in " ".join(said) and "computational" in " ".join(said)
     assert all("public" in one.assumptions[0] for one in (guarantee(), guarantee(releases=())))
 
 

@@ -10,8 +10,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from nacre.vault import Row
-from nacre.vault.rows import grid
+from nacre.rows import Stream
 
 PAGE = Path(__file__).parents[2] / "docs" / "logistic.md"
 
@@ -26,10 +25,9 @@ def page():
 
 
 def matrix(page, table):
-    encoded = page["schema"].encode(table)
-    rows = grid(encoded, page["schema"].layout)
-    x = jax.vmap(page["features"])(Row(*map(jnp.asarray, rows)))
-    return np.asarray(x), encoded.codes[:, page["label"]]
+    rows = Stream(page["encoder"], table).whole().rows
+    x = jax.vmap(page["features"])(jax.tree.map(jnp.asarray, rows))
+    return np.asarray(x), rows.codes[:, page["label"]]
 
 
 def test_area_under_the_curve_is_within_a_hundredth(page):

@@ -75,7 +75,7 @@ def draft(
 
             report(f"reading {table.name}", None)
             found = survey(
-                open_source(table).batches(),
+                open_source(table).whole(),
                 label=label,
                 drop=drop or (),
                 most_values=most_values,
@@ -130,7 +130,7 @@ def check(
         return
     with progress(quiet=quiet or as_json) as report:
         report(f"checking {table.name}", None)
-        found = facts.check(open_source(table, facts).batches())
+        found = open_source(table, facts).check(facts)
     if as_json:
         print_json({"ok": found.ok, **dataclasses.asdict(found)})
     elif not quiet:

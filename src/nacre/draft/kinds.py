@@ -1,8 +1,8 @@
-"""The types of a table's columns, from what it declares about itself or from a person."""
+"""The types of a table's columns, from a person or from what a Parquet file declares."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ import yaml
 
 from nacre.rows import Source
 from nacre.schema import Column, Schema, SchemaError, cells
+from nacre.schema.suggest import suggest
+from nacre.schema.table import listed
 
 # What a draft has to find out, by type, with stand-ins to check everything else beforehand: a
 # mistake must not be found after budget was spent.
@@ -44,36 +46,47 @@ def column_facts(
 ) -> dict[str, dict[str, Any]]:
     """For each column its `type`, and whatever else is known; all problems at once.
 
-    A column of a plain NumPy type declares nothing: pandas makes float64 of int64 for one gap.
+    Only a Parquet file declares types. Those of frames, and what a CSV file seems to hold, come
+    from the rows, of which one may decide them: they are a person's to state.
     """
-    types, declared = types or {}, source.types
-    if declared is None and not types:
-        raise SchemaError(
-            f"{source.name} does not say what type its columns have, and a private draft may not "
-            "guess it from the rows. Give `types` (--types types.yaml), one `name: type` a line: "
-            f"{', '.join(UNKNOWN)}."
-        )
-    names = list(types) if declared is None else list(declared.names)
+    types = types or {}
     problems = [
-        f"'{name}' is not a column of {source.name}."
-        for name in {*types, *drop}
-        if name not in names and declared is not None
+        f"'{name}' is not a column of {source.name}.{suggest(name, source.columns)}"
+        for name in {**types, **dict.fromkeys(drop)}
+        if name not in source.columns
     ]
-    facts = {}
-    for name in names:
+    facts, unstated = {}, []
+    for name in source.columns:
         if name in drop:
             continue
         given = types.get(name)
-        if given is None and declared is not None and name not in source.loose:
-            given = _declared_type(declared.field(name).type)
+        if given is None and source.types is not None:
+            given = _declared_type(source.types.field(name).type)
+        if given is None:
+            unstated.append(name)
+            continue
         known: Any = {"type": given} if isinstance(given, str) else given
         found = _problems(name, known)
         problems += found
         if not found:
             facts[name] = dict(known)
+    if unstated:
+        problems.append(_unstated(unstated, source.name))
     if problems:
         raise SchemaError(problems, subject="The private draft")
     return facts
+
+
+def _unstated(names: Sequence[str], table: str) -> str:
+    """Which types a person has to state, and how."""
+    first, last = names[0], names[-1]
+    return (
+        f"the type of {listed(names, len(names))} is not known: {table} does not declare it, and "
+        "it may not be guessed from the rows, as one of them could decide it. State each type "
+        f"({', '.join(UNKNOWN)}), in Python as types={{{first!r}: 'integer'}}, on the command line "
+        f"as a line `{first}: integer` of a file that --types names; or leave a column out, by "
+        f"drop=[{last!r}] or --drop {last}."
+    )
 
 
 def declared_column(name: str, facts: Mapping[str, Any]) -> Column | None:
@@ -88,9 +101,7 @@ def declared_column(name: str, facts: Mapping[str, Any]) -> Column | None:
 
 def _problems(name: str, facts: Any) -> tuple[str, ...]:
     if not isinstance(facts, Mapping) or not isinstance(facts.get("type"), str):
-        return (
-            f"'{name}': no type is known. Give one in `types`: {', '.join(UNKNOWN)}; or drop it.",
-        )
+        return (f"'{name}': say its type, one of {', '.join(UNKNOWN)}.",)
     if facts["type"] == "ordinal" and "values" not in facts:
         return (
             f"'{name}': the order of an ordinal's values cannot be learnt. List them in `types`.",

@@ -13,7 +13,6 @@ import numpy as np
 
 from nacre.draft.binned import PRESENCE, Binned, settled
 from nacre.draft.kinds import column_facts, declared_column
-from nacre.errors import NacreError
 from nacre.ledger import Ledger, charged, reserve_in
 from nacre.rows import Source, Stream, TableEncoder, open_source
 from nacre.schema import Boolean, Categorical, Column, Datetime, Integer, Real, Schema, SchemaError
@@ -44,9 +43,10 @@ def private_draft(
         data: a pandas, polars or Arrow table, or the path of a CSV or Parquet file or a folder.
         epsilon: the privacy parameter of the draft alone; `fit` adds its own.
         delta: of the draft alone; below that of the fit.
-        types: column types by name, where the table does not declare them (CSV) or declares
-            something else (classes written as integers).  Facts that a person states here, as in
-            {"age": {"type": "integer", "low": 0, "high": 120}}, cost nothing.
+        types: column types by name; a Parquet file's own where none is stated (they count as
+            public), and of every other table for all columns, as its rows may have decided them.
+            Facts that a person states here, as in {"age": {"type": "integer", "low": 0, "high":
+            120}}, cost nothing.
         label: the column to be predicted.
         drop: columns to leave out.
         adjacency: "add-remove" or "replace-one"; that of the fit to come.
@@ -77,10 +77,7 @@ def private_draft(
         adjacency=adjacency,
         method="private draft",
     )
-    stream = Stream(encoder, open_source(data, tuple(facts)))
-    # As in a fit, the holder's own check before anything is spent.
-    if not stream.count():
-        raise NacreError(f"{stream.source.name} has no rows. Nothing was spent.")
+    stream = Stream(encoder, data)
     reservation = reserve_in(ledger, dataset, plan)
     with charged(reservation):
         vault = Vault(stream, plan, charge=reservation, on_progress=on_progress)

@@ -114,7 +114,7 @@ def _groups(
         return np.sort(np.asarray(columns)[picks], axis=1)
     every = np.array(list(itertools.combinations(columns, order)), np.int64).reshape(-1, order)
     rounds = -(-number // len(every))
-    return np.concatenate([rng.permutation(every) for _ in range(rounds)])[:number]
+    return np.concatenate([every[:0], *(rng.permutation(every) for _ in range(rounds))])[:number]
 
 
 class FourierFeatures:

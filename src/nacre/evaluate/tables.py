@@ -28,7 +28,7 @@ def read(table: Any, schema: Schema, name: str) -> Rows:
 
     try:
         source = open_source(table, schema)
-        parts = [Rows.narrow(schema, schema.encode(batch)) for batch in source.batches()]
+        parts = [Rows.narrow(schema, schema.encode(batch)) for batch in source.whole()]
     except ValueError as error:
         raise type(error)(f"{name}: {error}") from error
     unfit = sum(part.left_out for part in parts)

@@ -11,6 +11,7 @@ import dataclasses
 import datetime
 import json
 import secrets
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -27,12 +28,14 @@ from nacre.ledger.budget import (
     admit,
     balance,
 )
+from nacre.ledger.names import check_new, likeness, normalized
 from nacre.ledger.records import (
     Entry,
     find_budget,
     read_charges,
     read_entries,
     read_meta,
+    read_names,
     read_status,
 )
 from nacre.vault.bound import Adjacency
@@ -76,9 +79,13 @@ class Ledger:
     ) -> Balance:
         """Open a budget for the data set; opening it again changes nothing.
 
+        Names are the same if they are so in Unicode's form NFKC, spaces around them aside; a new
+        one that only looks like that of an open budget gives a warning.
+
         Composition 'add' covers every fit; 'gaussian' covers only fits that release Gaussian sums
         and lets more of them in.  It is fixed here because choosing it later would not be valid.
         """
+        dataset = normalized(dataset)
         budget = Budget(
             dataset=dataset,
             epsilon=_number("epsilon", epsilon),
@@ -90,6 +97,8 @@ class Ledger:
         with self._store.transaction(write=True, alone=True) as work:
             known = find_budget(work, dataset)
             if known is None:
+                check_new(dataset)
+                self._warn_of_likeness(work, dataset)
                 row = {**dataclasses.asdict(budget), "opened_at": _now()}
                 work.execute(store.budgets.insert(), row)
             elif known != budget:
@@ -137,7 +146,6 @@ class Ledger:
         )
         self._require()
         row = {
-            "dataset": dataset,
             "epsilon": charge.epsilon,
             "delta": charge.delta,
             "mu": charge.mu,
@@ -150,9 +158,9 @@ class Ledger:
         }
         with self._store.transaction(write=True) as work:
             budget = self._budget(work, dataset, lock=True)
-            admit(budget, read_charges(work, dataset), charge)
+            admit(budget, read_charges(work, budget.dataset), charge)
             insert = store.entries.insert().returning(store.entries.c.id)
-            return work.execute(insert, row).scalar_one()
+            return work.execute(insert, {"dataset": budget.dataset, **row}).scalar_one()
 
     def record(self, entry_id: int, release: Mapping[str, Any]) -> None:
         """Write down what a fit released: public facts of the release, never its values."""
@@ -185,14 +193,14 @@ class Ledger:
         """All entries of the data set, oldest first."""
         self._require()
         with self._store.transaction() as work:
-            self._budget(work, dataset)
-            return read_entries(work, dataset)
+            return read_entries(work, self._budget(work, dataset).dataset)
 
     def balance(self, dataset: str) -> Balance:
         """The budget, what is spent of it and what is left."""
         self._require()
         with self._store.transaction() as work:
-            return balance(self._budget(work, dataset), read_charges(work, dataset))
+            budget = self._budget(work, dataset)
+            return balance(budget, read_charges(work, budget.dataset))
 
     def datasets(self) -> list[str]:
         """The names of all data sets with a budget; none if there is no ledger yet."""
@@ -200,7 +208,7 @@ class Ledger:
             return []
         self._require()
         with self._store.transaction() as work:
-            return list(work.scalars(store.budgets.select().order_by(store.budgets.c.dataset)))
+            return read_names(work)
 
     def fingerprint_key(self) -> bytes:
         """32 random bytes, made with the ledger, to key fingerprints (HMAC) of contents.
@@ -234,8 +242,20 @@ class Ledger:
                 f"reads format {FORMAT}. Install the version that wrote it."
             )
 
+    def _warn_of_likeness(self, work: sa.Connection, dataset: str) -> None:
+        alike = [name for name in read_names(work) if likeness(name) == likeness(dataset)]
+        if alike:
+            warnings.warn(
+                f"The ledger {self._store.name} has a budget for {alike[0]!r} already; "
+                f"{dataset!r} differs only by case, spaces or what is not shown, and gets a budget "
+                "of its own. If it is the same table, use the budget that is open.",
+                stacklevel=3,
+            )
+
     def _budget(self, work: sa.Connection, dataset: str, *, lock: bool = False) -> Budget:
+        # As given first: a budget that was opened before names were normalized stays in reach.
         budget = find_budget(work, dataset, lock=lock)
+        budget = budget or find_budget(work, normalized(dataset), lock=lock)
         if budget is None:
             raise LedgerError(
                 f"The ledger {self._store.name} has no budget for {dataset!r}. Check the name, or "

@@ -49,6 +49,11 @@ def find_budget(work: sa.Connection, dataset: str, *, lock: bool = False) -> Bud
     )
 
 
+def read_names(work: sa.Connection) -> list[str]:
+    """The names of all data sets with a budget, in order."""
+    return list(work.scalars(budgets.select().order_by(budgets.c.dataset)))
+
+
 def read_charges(work: sa.Connection, dataset: str) -> list[Charge]:
     """What every entry of the data set costs."""
     rows = work.execute(entries.select().where(entries.c.dataset == dataset)).mappings()

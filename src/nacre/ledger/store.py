@@ -155,7 +155,7 @@ class Store:
         except ModuleNotFoundError as error:
             raise LedgerError(
                 f"A ledger at {self.name} needs the package '{error.name}': "
-                "pip install 'nacre[postgres]'."
+                "pip install 'nacre-dp[postgres]'."
             ) from error
         if self._path is not None:
             sa.event.listen(engine, "connect", _prepare_sqlite)

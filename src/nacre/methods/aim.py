@@ -10,10 +10,11 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
-from nacre.errors import NacreError
+from nacre.cells import EXACT_TICKS
 from nacre.methods import graphical
 from nacre.methods.graphical import Design
-from nacre.methods.method import AbstractMethod, setting
+from nacre.methods.method import AbstractMethod
+from nacre.methods.settings import setting, settle
 from nacre.rows import TableEncoder
 from nacre.vault import Adjacency, Choice, Sum
 
@@ -31,29 +32,34 @@ class AIM(AbstractMethod):
     paper: ClassVar[str] = "McKenna, Mullins, Sheldon and Miklau (2022), AIM, VLDB 15(11)"
     summary: ClassVar[str] = "chooses marginals that a graphical model gets wrong, and counts them"
 
-    first: float = setting(0.25, "share of the budget for the histograms")
-    choosing: float = setting(0.1, "share for the choices; counting the chosen gets the rest")
-    cells: int = setting(512, "most values of a number with a cell each; else 256, finer near zero")
-    bins: int = setting(16, "of a number where pairs are counted: about so many")
-    columns: int = setting(32, "paired at most; in wider tables those that say most of the label")
-    rounds: int = setting(4, "how often pairs are chosen and counted")
-    each_column: float = setting(2.5, "pairs counted for each column, in all rounds together")
-    megabytes: float = setting(2.0, "of the model at most: larger pairs are not chosen")
-    steps: int = setting(300, "of the fit after each round; four times as many after the last")
+    first: float = setting(0.25, "share of the budget for the histograms", low=0.001, high=0.998)
+    choosing: float = setting(
+        0.1, "share for the choices; counting the chosen gets the rest", low=0.001, high=0.998
+    )
+    cells: int = setting(
+        512,
+        "most values of a number with a cell each; else 256, finer near zero",
+        low=4,
+        high=EXACT_TICKS,
+    )
+    bins: int = setting(16, "of a number where pairs are counted: about so many", low=4, high=1000)
+    columns: int = setting(
+        32, "paired at most; in wider tables those that say most of the label", low=2, high=1000
+    )
+    rounds: int = setting(4, "how often pairs are chosen and counted", low=1, high=50)
+    each_column: float = setting(
+        2.5, "pairs counted for each column, in all rounds together", low=1e-6, high=1000
+    )
+    megabytes: float = setting(
+        2.0, "of the model at most: larger pairs are not chosen", low=1e-9, high=10_000
+    )
+    steps: int = setting(
+        300, "of the fit after each round; four times as many after the last", low=2, high=10**6
+    )
 
     def __post_init__(self) -> None:
-        graphical.check_settings(
-            first=self.first,
-            choosing=self.choosing,
-            cells=self.cells,
-            bins=self.bins,
-            columns=self.columns,
-            steps=self.steps,
-        )
-        if not 1 <= self.rounds <= 50:
-            raise NacreError(f"rounds must lie between 1 and 50, got {self.rounds}.")
-        if not (self.each_column > 0 and self.megabytes > 0):
-            raise NacreError("each_column and megabytes must be positive.")
+        settle(self)
+        graphical.check_shares(self.first, self.choosing)
 
     def design(self, encoder: TableEncoder) -> Design:
         """What will be counted."""

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import types
 import typing
 from collections.abc import Mapping
 from typing import Any
 
 from nacre.errors import NacreError
 from nacre.methods.method import AbstractMethod
+from nacre.methods.settings import in_words, parse
 from nacre.registry import AUTOMATIC, METHODS, load_class
 from nacre.schema.suggest import suggest
-
-WORDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "text"}
 
 
 def find(name: str) -> type[AbstractMethod]:
@@ -76,52 +74,7 @@ def with_settings(method: str, settings: Mapping[str, str], data: str = "table")
             parsed[name] = parse(text, kinds[name])
         except ValueError:
             raise NacreError(
-                f"{name}={text}: '{text}' is not {_words(kinds[name])}. "
+                f"{name}={text}: '{text}' is not {in_words(kinds[name])}. "
                 f"The default is {getattr(base, name)}."
             ) from None
     return dataclasses.replace(base, **parsed)
-
-
-def parse(text: str, kind: Any) -> Any:
-    """A value typed by a person, as the type that a setting is annotated with; or ValueError.
-
-    >>> parse("64,32", tuple[int, ...])
-    (64, 32)
-    >>> parse("none", int | None) is None
-    True
-    """
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
-    if origin in (typing.Union, types.UnionType):
-        if type(None) in inner and text.lower() in ("none", "null", ""):
-            return None
-        for each in inner:
-            if each is not type(None):
-                try:
-                    return parse(text, each)
-                except ValueError:
-                    continue
-        raise ValueError(text)
-    if origin is typing.Literal:
-        if text not in inner:
-            raise ValueError(text)
-        return text
-    if origin is tuple:
-        parts = [part.strip() for part in text.strip("()[] ").split(",") if part.strip()]
-        return tuple(parse(part, inner[0]) for part in parts)
-    if kind is bool:
-        if text.lower() not in ("true", "false"):
-            raise ValueError(text)
-        return text.lower() == "true"
-    return kind(text)
-
-
-def _words(kind: Any) -> str:
-    """A type as people say it."""
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
-    if origin in (typing.Union, types.UnionType):
-        return " or ".join("none" if each is type(None) else _words(each) for each in inner)
-    if origin is typing.Literal:
-        return " or ".join(map(str, inner))
-    if origin is tuple:
-        return f"a list such as 64,32, each {_words(inner[0])}"
-    return WORDS.get(getattr(kind, "__name__", ""), "text")

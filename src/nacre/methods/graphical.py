@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nacre.cells import EXACT_TICKS, Column, table_columns
+from nacre.cells import Column, table_columns
 from nacre.errors import NacreError
 from nacre.methods.matching import label_place
 from nacre.rows import TableEncoder
@@ -57,16 +57,10 @@ class Design:
         return tuple(itertools.combinations(range(self.joined), 2))
 
 
-def check_settings(
-    *, first: float, choosing: float, cells: int, bins: int, columns: int, steps: int
-) -> None:
-    """Refuse settings that would stop a fit."""
-    if not (first > 0 and choosing > 0 and first + choosing < 1):
-        raise NacreError("first and choosing must be positive and leave a part of the budget.")
-    if min(bins, cells) < 4 or min(columns, steps) < 2:
-        raise NacreError("There must be four bins and cells, two columns and steps at least.")
-    if cells > EXACT_TICKS:
-        raise NacreError(f"cells must be at most {EXACT_TICKS:,}, got {cells:,}.")
+def check_shares(first: float, choosing: float) -> None:
+    """Refuse shares that leave nothing for the counts."""
+    if first + choosing > 0.999:
+        raise NacreError("first and choosing must leave a part of the budget, got all of it.")
 
 
 def make_design(

@@ -22,7 +22,8 @@ from nacre.methods.matching import (
     transforms,
     waves,
 )
-from nacre.methods.method import AbstractMethod, setting
+from nacre.methods.method import AbstractMethod
+from nacre.methods.settings import setting, settle
 from nacre.rows import Label, TableEncoder
 from nacre.schema import Layout
 from nacre.vault import Adjacency, Bound, Segment, Sum
@@ -46,29 +47,47 @@ class MERF(AbstractMethod):
     frequencies: int = setting(
         1000,
         "of the Fourier features, how many; rounded down to a multiple of `blocks`",
+        low=1,
+        high=100_000,
     )
-    blocks: int = setting(4, "into which they are split; a step uses one block")
+    blocks: int = setting(
+        4, "into which they are split; a step uses one block", low=1, high=100_000
+    )
     pairs: float = setting(
-        0.7,
-        "part of the frequencies that touch two numbers, the others touch one",
+        0.7, "part of the frequencies that touch two numbers, the others touch one", low=0, high=1
     )
     low: float = setting(
         2.0,
         "one over the widest kernel that is averaged, numbers being in [0, 1]",
+        low=0.001,
+        high=10_000,
     )
-    high: float = setting(120.0, "one over the narrowest")
+    high: float = setting(120.0, "one over the narrowest", low=0.001, high=10_000)
     bandwidth: float = setting(
         0.0,
         "share of the budget that buys the RMS distance, to start the widths there",
+        low=0.001,
+        high=0.999,
+        or_zero=True,
     )
-    components: int = setting(64, "how many products the mixture has")
-    shrinkage: float = setting(0.3, "of the components towards what they share (a Gaussian prior)")
-    steps: int = setting(2000, "how many steps of Adam fit the mixture")
-    rate: float = setting(0.1, "Adam's learning rate")
+    components: int = setting(64, "how many products the mixture has", low=1, high=10_000)
+    shrinkage: float = setting(
+        0.3, "of the components towards what they share (a Gaussian prior)", low=0, high=10_000
+    )
+    steps: int = setting(2000, "how many steps of Adam fit the mixture", low=2, high=10**6)
+    rate: float = setting(0.1, "Adam's learning rate", low=1e-6, high=1)
 
     def __post_init__(self) -> None:
-        if self.frequencies < self.blocks or self.blocks < 1:
-            raise NacreError("DP-MERF needs at least as many frequencies as blocks, and one block.")
+        settle(self)
+        if self.frequencies < self.blocks:
+            raise NacreError("DP-MERF needs at least as many frequencies as blocks.")
+        if not self.low <= self.high:
+            raise NacreError(f"low={self.low} must not be above high={self.high}.")
+        if self.bandwidth and self.high > 100 * self.low:
+            raise NacreError(
+                "With a bandwidth, which may move both up a hundredfold, high must be at most a "
+                f"hundred times low, got {self.low} and {self.high}."
+            )
 
     @property
     def _count(self) -> int:

@@ -12,11 +12,6 @@ if TYPE_CHECKING:
     from nacre.vault import AbstractQuestion, Adjacency, Plan, Vault
 
 
-def setting(default: Any, meaning: str) -> Any:
-    """A setting with its default, and what it means in one line: for the CLI and the docs."""
-    return dataclasses.field(default=default, metadata={"meaning": meaning})
-
-
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AbstractMethod(abc.ABC):
     """A method is its settings, all of them public constants; `learn` never sees a row.

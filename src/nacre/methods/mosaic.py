@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 from nacre.cells import EXACT_TICKS, Column, table_columns
-from nacre.errors import NacreError
 from nacre.methods.matching import label_place, public_rng
-from nacre.methods.method import AbstractMethod, setting
+from nacre.methods.method import AbstractMethod
+from nacre.methods.settings import setting, settle
 from nacre.rows import TableEncoder
 from nacre.vault import Adjacency, Bound, Segment, Sum
 
@@ -58,54 +58,60 @@ class Mosaic(AbstractMethod):
     paper: ClassVar[str] = "nacre; after McKenna et al. (2021): marginals first, then a model"
     summary: ClassVar[str] = "matches private two-way marginals, class by class"
 
-    first: float = setting(0.3, "share of the budget for the histograms; the pairs get the rest")
+    first: float = setting(
+        0.3, "share of the budget for the histograms; the pairs get the rest", low=0.001, high=0.999
+    )
     cells: int = setting(
         512,
         "most values of a number that get a cell each; a number with more gets 256 cells",
+        low=4,
+        high=EXACT_TICKS,
     )
     bins: int = setting(
         16,
         "of a number where pairs are counted: about so many, half as many more at most",
+        low=4,
+        high=1000,
     )
     values: int = setting(
         300_000,
         "about the most numbers in one release; where that is too few for pairs by class, "
         "they are counted over all classes",
+        low=100,
+        high=10**8,
     )
     columns: int = setting(
         64,
         "how many columns pairs are counted of, at most: those that say most about the "
         "label, fewer where noise would drown them; the others follow from the label",
+        low=1,
+        high=10_000,
     )
-    components: int = setting(300, "how many products each mixture has")
-    fits: int = setting(8, "how many mixtures are fitted, to be drawn from in turn")
-    steps: int = setting(1200, "how many steps of Adam fit a mixture, at most")
-    rate: float = setting(0.05, "Adam's learning rate")
-    stop: float = setting(1.0, "a fit stops at this multiple of the misfit that noise alone leaves")
+    components: int = setting(300, "how many products each mixture has", low=1, high=10_000)
+    fits: int = setting(
+        8, "how many mixtures are fitted, to be drawn from in turn", low=1, high=1000
+    )
+    steps: int = setting(1200, "how many steps of Adam fit a mixture, at most", low=1, high=10**6)
+    rate: float = setting(0.05, "Adam's learning rate", low=1e-6, high=1)
+    stop: float = setting(
+        1.0, "a fit stops at this multiple of the misfit that noise alone leaves", low=0, high=10**6
+    )
     trust: float = setting(
-        0.5,
-        "how much of the mixture's own label posterior the taught label keeps",
+        0.5, "how much of the mixture's own label posterior the taught label keeps", low=0, high=1
     )
     teacher: float = setting(
         0.3,
         "prior deviation of the label model's coefficients; 0 for no label model",
+        low=0.001,
+        high=1000,
+        or_zero=True,
     )
-    teacher_pairs: float = setting(0.15, "likewise, for pairs of columns")
+    teacher_pairs: float = setting(
+        0.15, "likewise, for pairs of columns", low=0.001, high=1000, or_zero=True
+    )
 
     def __post_init__(self) -> None:
-        if not 0 < self.first < 1:
-            raise NacreError(f"first must lie strictly between 0 and 1, got {self.first}.")
-        if not 0 <= self.trust <= 1:
-            raise NacreError(f"trust must lie between 0 and 1, got {self.trust}.")
-        if (
-            min(self.components, self.fits, self.steps, self.columns) < 1
-            or min(self.bins, self.cells) < 4
-        ):
-            raise NacreError(
-                "Mosaic needs at least one component, fit and step, and four bins and cells."
-            )
-        if self.cells > EXACT_TICKS:
-            raise NacreError(f"cells must be at most {EXACT_TICKS:,}, got {self.cells:,}.")
+        settle(self)
 
     def design(self, encoder: TableEncoder) -> Design:
         """What will be counted."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
+from nacre.cells import EXACT_TICKS
 from nacre.methods import graphical
 from nacre.methods.graphical import Design
-from nacre.methods.method import AbstractMethod, setting
+from nacre.methods.method import AbstractMethod
+from nacre.methods.settings import setting, settle
 from nacre.rows import TableEncoder
 from nacre.vault import Adjacency, Choice, Sum
 
@@ -27,15 +29,25 @@ class MST(AbstractMethod):
     paper: ClassVar[str] = "McKenna, Miklau and Sheldon (2021), MST, JPC 11(3)"
     summary: ClassVar[str] = "counts a private spanning tree of pairs of columns"
 
-    first: float = setting(0.25, "share of the budget for the histograms")
-    choosing: float = setting(0.1, "share for the choices; counting the chosen gets the rest")
-    cells: int = setting(512, "most values of a number with a cell each; else 256, finer near zero")
-    bins: int = setting(16, "of a number where pairs are counted: about so many")
-    columns: int = setting(32, "paired at most; in wider tables those that say most of the label")
-    steps: int = setting(300, "of the fit; four times as many in all")
+    first: float = setting(0.25, "share of the budget for the histograms", low=0.001, high=0.998)
+    choosing: float = setting(
+        0.1, "share for the choices; counting the chosen gets the rest", low=0.001, high=0.998
+    )
+    cells: int = setting(
+        512,
+        "most values of a number with a cell each; else 256, finer near zero",
+        low=4,
+        high=EXACT_TICKS,
+    )
+    bins: int = setting(16, "of a number where pairs are counted: about so many", low=4, high=1000)
+    columns: int = setting(
+        32, "paired at most; in wider tables those that say most of the label", low=2, high=1000
+    )
+    steps: int = setting(300, "of the fit; four times as many in all", low=2, high=10**6)
 
     def __post_init__(self) -> None:
-        graphical.check_settings(**dataclasses.asdict(self))
+        settle(self)
+        graphical.check_shares(self.first, self.choosing)
 
     def design(self, encoder: TableEncoder) -> Design:
         """What will be counted: one pair fewer than there are columns."""

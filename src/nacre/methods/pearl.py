@@ -23,7 +23,8 @@ from nacre.methods.matching import (
     transforms,
     waves,
 )
-from nacre.methods.method import AbstractMethod, setting
+from nacre.methods.method import AbstractMethod
+from nacre.methods.settings import setting, settle
 from nacre.rows import TableEncoder
 from nacre.vault import Adjacency, Bound, Segment, Sum
 
@@ -46,28 +47,51 @@ class PEARL(AbstractMethod):
     frequencies: int = setting(
         4000,
         "how many are asked about; rounded down to a multiple of `blocks`",
+        low=1,
+        high=100_000,
     )
-    blocks: int = setting(8, "into which they are split; a step uses one block")
+    blocks: int = setting(
+        8, "into which they are split; a step uses one block", low=1, high=100_000
+    )
     pairs: float = setting(
-        0.85,
-        "part of the frequencies that touch two columns, the others touch one",
+        0.85, "part of the frequencies that touch two columns, the others touch one", low=0, high=1
     )
-    low: float = setting(2.0, "smallest scale of a number's frequency, the number being in [0, 1]")
-    high: float = setting(120.0, "largest scale")
+    low: float = setting(
+        2.0,
+        "smallest scale of a number's frequency, the number being in [0, 1]",
+        low=0.001,
+        high=10_000,
+    )
+    high: float = setting(120.0, "largest scale", low=0.001, high=10_000)
     bandwidth: float = setting(
         0.0,
         "share of the budget that buys the RMS distance, to start the scales at its inverse",
+        low=0.001,
+        high=0.999,
+        or_zero=True,
     )
-    components: int = setting(64, "how many products the mixture has")
-    shrinkage: float = setting(0.3, "of the components towards what they share (a Gaussian prior)")
-    steps: int = setting(3000, "how many steps of Adam fit the mixture")
-    rate: float = setting(0.1, "Adam's learning rate")
-    critic_every: int = setting(5, "steps between two of the critic; 0 for no critic")
-    critic_rate: float = setting(0.01, "the critic's learning rate")
+    components: int = setting(64, "how many products the mixture has", low=1, high=10_000)
+    shrinkage: float = setting(
+        0.3, "of the components towards what they share (a Gaussian prior)", low=0, high=10_000
+    )
+    steps: int = setting(3000, "how many steps of Adam fit the mixture", low=2, high=10**6)
+    rate: float = setting(0.1, "Adam's learning rate", low=1e-6, high=1)
+    critic_every: int = setting(
+        5, "steps between two of the critic; 0 for no critic", low=0, high=10**6
+    )
+    critic_rate: float = setting(0.01, "the critic's learning rate", low=0, high=1)
 
     def __post_init__(self) -> None:
-        if self.frequencies < self.blocks or self.blocks < 1:
-            raise NacreError("PEARL needs at least as many frequencies as blocks, and one block.")
+        settle(self)
+        if self.frequencies < self.blocks:
+            raise NacreError("PEARL needs at least as many frequencies as blocks.")
+        if not self.low <= self.high:
+            raise NacreError(f"low={self.low} must not be above high={self.high}.")
+        if self.bandwidth and self.high > 100 * self.low:
+            raise NacreError(
+                "With a bandwidth, which may move both up a hundredfold, high must be at most a "
+                f"hundred times low, got {self.low} and {self.high}."
+            )
 
     @property
     def _count(self) -> int:

@@ -24,7 +24,7 @@ Clique = tuple[int, ...]
 LABEL = -1  # the class among the columns
 MISSING = (
     "Marginals needs the package mbi (2.0 or later), which is not installed: "
-    "pip install 'nacre[marginals]'."
+    "pip install 'nacre-dp[marginals]'."
 )
 
 

@@ -24,6 +24,7 @@ FALL = 0.4, 0.95  # how much of a cell's height the next one in a tail may have
 def simplex(counts: Array, total: float) -> Array:
     """The nearest counts (in Euclidean distance) that are not negative and add up to `total`."""
     total = max(float(total), 1e-9)
+    counts = counts - counts.max()  # changes nothing, but that no `total` drowns in large counts
     high = np.sort(counts)[::-1]
     excess = (np.cumsum(high) - total) / np.arange(1, len(counts) + 1)
     last = np.nonzero(high > excess)[0][-1]

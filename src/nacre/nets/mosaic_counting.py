@@ -102,8 +102,9 @@ def plan_counting(
         error = noise / weight / singles.total
         if 3 * error > COARSEST and count > 2:
             continue
-        for fine in (bins, 3 * bins // 4, bins // 2, bins // 4):
-            groups = _groups(singles, (*joined, *loose), max(fine, 4), error)
+        # Four bins of each last: the public bound has room for those, whatever is joined.
+        for fine in sorted({max(bins * part // 4, 4) for part in range(5)}, reverse=True):
+            groups = _groups(singles, (*joined, *loose), fine, error)
             masses = {c: bin_sums(groups[c], singles.cleaned[c]).sum(0) for c in loose}
             commonest = {column: int(mass.argmax()) for column, mass in masses.items()}
             found = Counting(joined, loose, groups, commonest, np.zeros(0, np.int64))
@@ -144,7 +145,7 @@ def _weights(counting: Counting, unusual: Array, norm: int) -> NDArray[np.int64]
 
 def _crowd(weights: Array, chance: Array) -> float:
     """A row's squared weights where it is unusual: a quarter and four deviations above average."""
-    squares = weights**2
+    squares, chance = weights**2, np.clip(chance, 0.0, 1.0)  # rounding may leave -1e-16
     mean = float((squares * chance).sum())
     spread = math.sqrt(float((squares**2 * chance * (1 - chance)).sum()))
     return min(float(squares.sum()), 1.25 * mean + 4 * spread)

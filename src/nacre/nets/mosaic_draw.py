@@ -15,6 +15,7 @@ Array = NDArray[np.floating]
 Index = NDArray[np.int64]
 
 BLOCK = 4096
+TINY = np.float32(1e-30)
 
 
 def pick(weights: Array, n: int, rng: np.random.Generator) -> Index:
@@ -73,7 +74,8 @@ def log_posterior(p: Array, w: Array, places: Index) -> NDArray[np.float64]:
         total = hot @ logs
         total -= total.max(1, keepdims=True)
         joint = np.exp(total) @ w
-        found[start : start + BLOCK] = joint / joint.sum(1, keepdims=True)
+        # Zero if the only components that explain a row have no weight: all classes are alike.
+        found[start : start + BLOCK] = joint / np.maximum(joint.sum(1, keepdims=True), TINY)
     return np.log(found + 1e-4)
 
 

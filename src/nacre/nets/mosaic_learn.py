@@ -23,6 +23,7 @@ Index = NDArray[np.int64]
 WORK = 6_000_000  # rows times tables times classes that the teacher looks at in one step
 TEACHER_ROWS = 50_000
 TEACHER_BINS = 48
+NOTHING = 1e-9  # rows
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Singles:
         """Mutual information of a column's cells and the class, from the cleaned histograms."""
         joint = self.cleaned[column] / self.total
         product = joint.sum(1, keepdims=True) * joint.sum(0, keepdims=True)
-        used = joint > 0
+        used = (joint > 0) & (product > 0)  # the product of two small shares may be too small
         return float((joint[used] * np.log(joint[used] / product[used])).sum())
 
     def entropy(self, column: int) -> float:
@@ -194,7 +195,10 @@ def agreed(singles: Singles, pairs: Pairs) -> Singles:
                 total, weight = total + table.sum(axis) * again, weight + again
         change = _spread(total / weight - before, group, singles.filled[column])
         noisy[column] = noisy[column] + change
-        cleaned[column] = _sized(np.maximum(cleaned[column] + change, 0.0), singles.sizes)
+        changed = np.maximum(cleaned[column] + change, 0.0)
+        # Noise may leave a class nothing at all: it stays as it was.
+        left = changed.sum(1, keepdims=True) > NOTHING
+        cleaned[column] = _sized(np.where(left, changed, cleaned[column]), singles.sizes)
     return dataclasses.replace(singles, noisy=noisy, cleaned=cleaned)
 
 
@@ -206,7 +210,7 @@ def _spread(change: Array, group: Index, filled: NDArray[np.bool_]) -> Array:
 
 
 def _sized(table: Array, sizes: Array) -> Array:
-    return table * (sizes / np.maximum(table.sum(1), 1e-9))[:, None]
+    return table * (sizes / np.maximum(table.sum(1), NOTHING))[:, None]
 
 
 def targets(singles: Singles, pairs: Pairs) -> Targets:
@@ -291,6 +295,8 @@ def taught(
 ) -> MosaicGenerator:
     """The generator with a label model that meets the noisy counts over its own rows."""
     classes, columns = len(singles.sizes), len(pairs.joined)
+    if classes == 1:
+        return generator  # there is nothing to tell apart
     enough = WORK // (classes * (columns + 40))
     n = int(np.clip(singles.total, 2000, np.clip(enough, 4000, TEACHER_ROWS)))
     generator = dataclasses.replace(generator, trust=trust)

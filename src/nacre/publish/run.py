@@ -201,7 +201,7 @@ def _table(model: Model, synthetic: Any, rows: int, seed: int, data: Any) -> Tab
             "`synthetic` and `data` are the same table. A private table must never be given as the "
             "synthetic one: its own statistics would be published."
         )
-    found = schema.check(open_source(synthetic, schema).batches())
+    found = open_source(synthetic, schema).check(schema)
     if not found.ok:
         raise SchemaError(
             f"The synthetic table does not fit the model's schema, so it was not drawn from this "

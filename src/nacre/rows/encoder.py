@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from nacre.rows.source import Source
+from nacre.rows.source import Source, Watch
 
 
 @final
@@ -94,8 +94,11 @@ class AbstractEncoder(abc.ABC):
         """A stream over `data`, refused if it lacks what the encoder needs."""
 
     @abc.abstractmethod
-    def check(self, batches: Iterable[pa.RecordBatch], name: str) -> int:
-        """The holder's own check: the number of rows, or an error that says what does not fit."""
+    def check(self, source: Source, watch: Watch) -> int:
+        """The holder's own check: the number of rows, or an error that says what does not fit.
+
+        The batches of the source are to be read through `watch`.
+        """
 
     @abc.abstractmethod
     def encode(self, batch: pa.RecordBatch) -> Block:

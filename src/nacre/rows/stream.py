@@ -30,8 +30,9 @@ class Stream:
 
     def check(self) -> int:
         """The holder's own check, before anything is spent; returns the number of rows."""
-        batches = self._remembered()
-        found = self.encoder.check((batch for batch, _ in batches), self.source.name)
+        found = self.encoder.check(
+            self.source, lambda batches: (batch for batch, _ in self._remembered(batches))
+        )
         if found < 2:
             raise NacreError(
                 f"{self.source.name} has {found or 'no'} row{'s' if found == 0 else ''}; a "
@@ -88,14 +89,16 @@ class Stream:
         if self._kept is not None:
             yield from self._kept
         else:
-            for _, part in self._remembered():
+            for _, part in self._remembered(self.source.batches()):
                 yield part
 
-    def _remembered(self) -> Iterator[tuple[pa.RecordBatch, Block]]:
+    def _remembered(
+        self, batches: Iterator[pa.RecordBatch]
+    ) -> Iterator[tuple[pa.RecordBatch, Block]]:
         """A pass over the source, kept for the next one if it is complete and not too large."""
         kept: list[Block] | None = []
         size = 0
-        for batch in self.source.batches():
+        for batch in batches:
             if not batch.num_rows:
                 continue
             part = self.encoder.encode(batch)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Self, final
 
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from nacre.errors import NacreError
 from nacre.rows.differences import Difference, Differences, find_differences
 from nacre.rows.encoder import AbstractEncoder, Block, Label
-from nacre.rows.source import Source, open_source
-from nacre.schema import Encoded, Layout, Schema, SchemaError, as_types
+from nacre.rows.source import Source, Watch, open_source
+from nacre.schema import Encoded, Layout, Schema, SchemaError, as_types, stated_types
 from nacre.schema.condition import View
 from nacre.schema.constraint import Rule
 from nacre.schema.domain import Contradiction, narrow
@@ -142,12 +142,12 @@ class TableEncoder(AbstractEncoder):
         """A stream over the schema's columns of a frame, file or folder."""
         return open_source(data, self.schema)
 
-    def check(self, batches: Iterable[pa.RecordBatch], name: str) -> int:
+    def check(self, source: Source, watch: Watch) -> int:
         """How many rows there are, or how many do not fit the schema, by column."""
-        found = self.schema.check(batches)
+        found = source.check(self.schema, watch)
         if not found.ok:
             raise SchemaError(
-                f"{name} does not fit the schema; nothing was spent.\n{found.describe()}\n"
+                f"{source.name} does not fit the schema; nothing was spent.\n{found.describe()}\n"
                 "Correct the schema or the table; or pass bad_rows='zero' (--bad-rows zero) to go "
                 "on with the table as it is."
             )
@@ -220,8 +220,7 @@ class TableEncoder(AbstractEncoder):
         schema = Schema.from_dict(said["schema"])
         types, text = None, said["types"]
         if text is not None:
-            types = pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(text)))
-            if types.names != list(schema.columns):
-                raise NacreError("The types are of other columns than the schema's.")
+            read = pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(text)))
+            types = stated_types(read, schema)
         way = Differences.from_list(schema, said["differences"])
         return cls(schema, tuple(way.stated), types)

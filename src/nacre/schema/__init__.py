@@ -11,6 +11,7 @@ from nacre.schema.layout import Code, Encoded, Layout, Number
 from nacre.schema.moment import Datetime
 from nacre.schema.numeric import Integer, Real
 from nacre.schema.schema import KEEP, Schema
+from nacre.schema.stated import stated_types
 
 __all__ = [
     "KEEP",
@@ -31,5 +32,6 @@ __all__ = [
     "SchemaError",
     "as_types",
     "draft",
+    "stated_types",
     "survey",
 ]

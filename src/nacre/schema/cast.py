@@ -1,4 +1,4 @@
-"""Decoded columns in the Arrow types that the original table had."""
+"""Decoded columns in other Arrow types than the schema's own."""
 
 from __future__ import annotations
 

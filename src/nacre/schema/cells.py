@@ -49,18 +49,32 @@ def is_moment(kind: pa.DataType) -> bool:
 def plain(array: pa.Array) -> pa.Array:
     """The array without its dictionary or run-length coding."""
     if pa.types.is_dictionary(array.type):
-        return array.dictionary_decode()
+        values = array.dictionary
+        if pa.types.is_string_view(values.type):  # of which Arrow cannot take some
+            values = pc.cast(values, pa.string())
+        return values.take(array.indices)
     if pa.types.is_run_end_encoded(array.type):
         return pc.run_end_decode(array)
     return array
 
 
 def text(array: pa.Array) -> pa.Array:
-    """Text cells with surrounding blanks removed; an empty cell stays empty."""
-    if not pa.types.is_string(array.type) and not pa.types.is_large_string(array.type):
-        # Unchecked: bytes that are not UTF-8 match nothing, and so are unreadable like any other.
-        wide = pa.types.is_large_binary(array.type)
-        array = pc.cast(array, pa.large_string() if wide else pa.string(), safe=False)
+    """Text cells with surrounding blanks removed; an empty cell stays empty.
+
+    Bytes that are not UTF-8 become U+FFFD, in each cell by itself. Files may hold such bytes in
+    columns of text too.
+    """
+    kind = array.type
+    large = pa.types.is_large_binary(kind) or pa.types.is_large_string(kind)
+    raw = pc.cast(array, pa.large_binary() if large else pa.binary())
+    letters = pa.large_string() if large else pa.string()
+    try:
+        array = pc.cast(raw, letters)
+    except pa.ArrowInvalid:
+        read = (
+            cell if cell is None else cell.decode("utf-8", "replace") for cell in raw.to_pylist()
+        )
+        array = pa.array(read, letters)
     return pc.ascii_trim_whitespace(array)
 
 
@@ -112,7 +126,7 @@ def moments(array: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if is_text(array.type):
         array, unreadable = _parse_moments(text(array))
     missing = mask(pc.is_null(array)) & ~unreadable
-    return _microseconds(array), missing, unreadable
+    return microseconds(array), missing, unreadable
 
 
 def _parse_moments(cells: pa.Array) -> tuple[pa.Array, np.ndarray]:
@@ -142,7 +156,7 @@ def _day_exists(dates: pa.Array) -> pa.Array:
     return pa.array(same)  # False where there is no date
 
 
-def _microseconds(array: pa.Array) -> np.ndarray:
+def microseconds(array: pa.Array) -> np.ndarray:
     """Points in time as int64 microseconds; those too far away for that stop at the end."""
     if pa.types.is_date32(array.type):
         counts, unit = pc.cast(array.view(pa.int32()), pa.int64()), 86_400_000_000

@@ -56,6 +56,9 @@ class Check:
             missing where the column is nullable.
         constraints: how many rows break each constraint. They fit, and a fit uses them:
             constraints bind only what is sampled.
+        lines: how many lines of a CSV file have more or fewer fields than its header. They are no
+            rows, and a fit with --bad-rows zero leaves them out.
+        utf8: whether the file is UTF-8 throughout; what is not becomes U+FFFD.
     """
 
     rows: int
@@ -64,17 +67,19 @@ class Check:
     columns: Mapping[str, Mapping[str, int]]
     mended: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
     constraints: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    lines: int = 0
+    utf8: bool = True
 
     @property
     def ok(self) -> bool:
         """Whether every value fits; whether rows break constraints does not matter here."""
-        return not self.columns
+        return not self.columns and not self.lines and self.utf8
 
     def describe(self) -> str:
         """What does not fit and what to do, for people."""
         lines = [
             f"All {self.rows:,} rows fit the schema."
-            if self.ok
+            if not self.columns
             else f"{self.bad_rows:,} of {self.rows:,} rows do not fit the schema; --bad-rows zero "
             f"would {self._rescue()}:"
         ]
@@ -83,6 +88,16 @@ class Check:
                 f"  '{name}': {count:,} {reason}. {self._advice(name, reason)}"
                 for reason, count in reasons.items()
             ]
+        if self.lines:
+            lines.append(
+                f"  {self.lines:,} lines have more or fewer fields than the header, so they are no "
+                "rows. Check quotes and commas; --bad-rows zero leaves them out."
+            )
+        if not self.utf8:
+            lines.append(
+                "  The file is not UTF-8 text throughout. Convert it, for example with `iconv -f "
+                "LATIN1 -t UTF-8`; --bad-rows zero reads other bytes as a character of no value."
+            )
         if broken := {text: count for text, count in self.constraints.items() if count}:
             lines.append("Rows that break constraints (used all the same; no sampled row will):")
             lines += [f"  `{text}`: {count:,}" for text, count in broken.items()]

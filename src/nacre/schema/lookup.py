@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nacre.schema import cells
+from nacre.schema.names import cell_names, single_names
 
 NOT_LISTED, NOTHING = -1, -2  # places of cells that are not in the list, or empty
 
@@ -23,6 +25,7 @@ class Lookup:
         self.values = pa.array(values, pa.string())
         # 1, 1.0 and "1.0" are all "1"; tables that once had a gap in a column write 1.0.
         self.whole = _without_zeros(self.values)
+        self.rounded = _rounded(values)
         self.truth = _truth(values)
 
     def find(self, array: pa.Array) -> np.ndarray:
@@ -38,7 +41,7 @@ class Lookup:
         return places[indices.to_numpy(zero_copy_only=False)]
 
     def _places(self, distinct: pa.Array) -> np.ndarray:
-        names = self._names(distinct)
+        names = cell_names(distinct)
         if self.words:
             names = pc.ascii_lower(names)
         places = pc.index_in(names, value_set=self.values)
@@ -51,7 +54,10 @@ class Lookup:
         empty = cells.says_nothing(names) if self.words else pc.equal(names, "")
         nothing = pc.or_(pc.is_null(names), pc.fill_null(empty, False))
         places = pc.coalesce(places, pc.index_in(_without_zeros(names), value_set=self.whole))
-        # True and False in a column of objects are text here, in one of Booleans they are not.
+        places = pc.coalesce(places, pc.index_in(names, value_set=self.rounded))
+        # A float32 has the text of a float64: 0.10000000149011612 for what is listed as 0.1.
+        places = pc.coalesce(places, pc.index_in(single_names(names), value_set=self.values))
+        # Booleans are read as these two words, however the list writes them.
         lower = pc.ascii_lower(names)
         for word, written in zip(("true", "false"), self.truth, strict=True):
             meant = pc.if_else(pc.equal(lower, word), written, None)
@@ -59,38 +65,18 @@ class Lookup:
         places = pc.if_else(nothing, NOTHING, pc.fill_null(places, NOT_LISTED))
         return pc.cast(places, pa.int32())
 
-    def _names(self, distinct: pa.Array) -> pa.Array:
-        """Cells as text the way the values are written."""
-        kind = distinct.type
-        if cells.is_text(kind):
-            return pc.cast(cells.text(distinct), pa.string(), safe=False)
-        if pa.types.is_boolean(kind):
-            return pc.if_else(distinct, *self.truth)
-        if pa.types.is_float16(kind):
-            distinct = pc.cast(distinct, pa.float32())
-        if pa.types.is_floating(kind):
-            distinct = pc.if_else(pc.is_nan(distinct), None, distinct)
-            return pc.coalesce(_whole_numbers(distinct), pc.cast(distinct, pa.string()))
-        if pa.types.is_timestamp(kind):  # whatever its unit and zone
-            named = pc.cast(pc.cast(distinct, pa.timestamp("us"), safe=False), pa.string())
-            return pc.replace_substring_regex(named, r"\.0+$", "")
-        return pc.cast(distinct, pa.string())
-
-
-def _whole_numbers(values: pa.Array) -> pa.Array:
-    """Floats that are whole numbers as integers are written; null for the others.
-
-    A gap makes float64 of a pandas column of integers, and 123456789012 would become 1.2e+11.
-    """
-    wide = pc.cast(values, pa.float64())
-    whole = pc.and_(pc.equal(wide, pc.floor(wide)), pc.less(pc.abs(wide), 2.0**53))
-    return pc.cast(pc.cast(pc.if_else(whole, wide, None), pa.int64()), pa.string())
-
 
 def _truth(values: Sequence[str]) -> tuple[str, str]:
     """How true and false are written among the values: as words in any case, or as 1 and 0."""
     words = {value.lower(): value for value in values}
     return words.get("true", words.get("1", "true")), words.get("false", words.get("0", "false"))
+
+
+def _rounded(values: Sequence[str]) -> pa.Array:
+    """How numbers are written of which float64 cannot hold all digits; null if two look alike."""
+    large = [float(value) if re.fullmatch(r"[+-]?\d{16,300}", value) else None for value in values]
+    names = cell_names(pa.array(large, pa.float64())).to_pylist()
+    return pa.array([name if names.count(name) == 1 else None for name in names], pa.string())
 
 
 def _without_zeros(names: pa.Array) -> pa.Array:

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
-from nacre.exact import is_exact
 from nacre.rows.encoder import AbstractEncoder, Block
 from nacre.vault.bound import Bound
+from nacre.vault.noise import on_cpu
 from nacre.vault.tracing import RefusedFunction, trace
 
 BLOCK = 512
@@ -43,13 +43,15 @@ class ExactSum:
             encoder.classes(
                 jax.tree.map(lambda leaf: np.zeros((1, *leaf.shape)), encoder.shape), bound.by
             )
-        with jax.enable_x64(True):
+        with jax.enable_x64(True), on_cpu():
             self.features = trace(features, encoder.shape)
-        self.sparse = isinstance(self.features.shape, tuple)
-        outputs = list(self.features.shape) if self.sparse else [self.features.shape]
+        structure: Any = jax.tree.structure(self.features.shape)
+        self.sparse = bool(structure == jax.tree.structure((0, 0)))
+        self._single = bool(structure == jax.tree.structure(0))
+        outputs = self.features.outputs
         self._check_outputs(outputs)
         self.integer = bool(jnp.issubdtype(outputs[-1].dtype, jnp.integer))
-        self.exact = is_exact(self.features.jaxpr)
+        self.exact = self.features.exact
         # One unit of the integer sums, in the units of the features, by segment.
         self.units = [
             1.0 if self.integer else 2.0 ** math.ceil(math.log2(s.norm)) * 2.0**-FLOAT_BITS
@@ -63,7 +65,7 @@ class ExactSum:
             raise NacreError("The bound is too large for integer sums: scale the features down.")
 
     def _check_outputs(self, outputs: list[Any]) -> None:
-        if len(outputs) != 1 + self.sparse or any(getattr(o, "ndim", 0) != 1 for o in outputs):
+        if not (self._single or self.sparse) or any(getattr(o, "ndim", 0) != 1 for o in outputs):
             raise RefusedFunction(
                 "features(row) must return one vector, or (indices, values) of a sparse one."
             )
@@ -82,7 +84,7 @@ class ExactSum:
 
     def __call__(self, stream: Iterable[Block]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Sums of shape (classes, size) in `units`, and the number of good rows in each class."""
-        with jax.enable_x64(True):
+        with jax.enable_x64(True), on_cpu():
             classes = self.bound.classes
             step = jax.jit(self._block, donate_argnums=(1, 2))
             constants = self.features.constants
@@ -137,7 +139,7 @@ class ExactSum:
         return jnp.int32 if largest * rows < 2**31 else jnp.int64
 
     def _dense_row(self, constants: Any, row: Any) -> tuple[jax.Array, jax.Array]:
-        values = self.features(row, constants=constants)
+        (values,) = self.features(*row, constants=constants)
         good = jnp.all(jnp.isfinite(values))
         parts = []
         for place, segment in enumerate(self.bound.segments):
@@ -150,7 +152,7 @@ class ExactSum:
     def _sparse_row(
         self, constants: Any, row: Any
     ) -> tuple[tuple[jax.Array, jax.Array], jax.Array]:
-        indices, values = self.features(row, constants=constants)
+        indices, values = self.features(*row, constants=constants)
         good = jnp.all(jnp.isfinite(values))
         good &= jnp.all(indices[1:] > indices[:-1])
         good &= jnp.all((indices >= 0) & (indices < self.bound.size))

@@ -11,11 +11,18 @@ from nacre.errors import NacreError
 from nacre.vault.accountant import Release, epsilon_of
 from nacre.vault.bound import Adjacency
 
-ONE_SHOT = "Sums are integers with exact discrete Gaussian noise from the system's entropy."
-CHOICES = "Choices are exact exponential mechanisms on integer scores, by the system's entropy."
+ONE_SHOT = (
+    "Sums are integers with exact discrete Gaussian noise; its bits come from OpenSSL's generator, "
+    "seeded by the system (computational)."
+)
+CHOICES = (
+    "Choices are exact exponential mechanisms on integer scores; their bits come from OpenSSL's "
+    "generator, seeded by the system (computational)."
+)
 STEP_WISE = (
-    "Step-wise releases: idealized real Gaussian noise and real arithmetic in the per-row "
-    "functions; 64-bit generator key from the system."
+    "Step-wise releases are integer sums with discrete Gaussian noise; its bits come from two "
+    "64-bit Threefry keys of the system (computational). Unless rows are worked off one at a time, "
+    "it is assumed that a row's place in a chunk of 64 changes no bit of its contribution."
 )
 CHECKED = (
     "All rows were checked to fit the schema before anything was released: that they do, and that "

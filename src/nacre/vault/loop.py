@@ -8,13 +8,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-import jax.flatten_util
 import jax.numpy as jnp
 
 from nacre.errors import NacreError
+from nacre.vault.integers import SCALE, discrete_gaussian
+from nacre.vault.noise import on_cpu, secret_bits
 from nacre.vault.tracing import RefusedFunction, Traced, trace
 
-UNIT_BITS = 20  # contributions are rounded towards zero to 2^-20 of their clip
+LANES = 64  # rows of a chunk that every CPU of today works off alike, wherever they stand
+MOST_UNITS = 2.0**50  # of one clip: float64 holds every contribution exactly
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -39,12 +41,18 @@ class Loop:
     """All that one step needs, all of it public but the rows and the secret key.
 
     Releases:     for each stage the sum over a Poisson batch of clipped contributions, plus
-                  N(0, (clip * multiplier / sqrt(share))^2) in each place.
+                  discrete Gaussian noise of scale clip * multiplier / sqrt(share) in each place;
+                  both are whole multiples of one public unit, noise / SCALE.
     Sensitivity:  add-remove: `clip` a stage, so over the stages of one step together
                   sum (clip / noise)^2 = sum share / multiplier^2 = 1 / multiplier^2.
-    Exactness:    contributions are clipped in float64, rounded towards zero to integers and
-                  summed as integers; noise is drawn in float64.
+    Exactness:    contributions are clipped in float64 and rounded towards zero to integers; sums
+                  and noise are integers.  That a row's contribution is a function of the row
+                  alone is proved with `exact`, where rows are worked off one at a time by the same
+                  instructions.  Without it rows are mapped in chunks, and it is an assumption
+                  about the compiler, tested by tests/privacy/test_places.py.
     Bad rows:     contribute zero, as does a contribution that is not finite.
+
+    A multiplier of zero adds no noise: for tests, and for runs that promise nothing.
     """
 
     prepare: Callable[[Any, Any], Any]
@@ -53,23 +61,40 @@ class Loop:
     threshold: int  # a row joins a batch if 32 random bits are below this
     multiplier: float
     chunk: int
+    exact: bool = False
+
+    def __post_init__(self) -> None:
+        if self.chunk < 1 or (self.chunk % LANES and not self.exact):
+            raise NacreError(
+                f"chunk must be a multiple of {LANES}, got {self.chunk}: in other chunks the "
+                "rounding of a row's values can depend on its place. Or ask for exact=True, which "
+                "works off one row at a time."
+            )
+        if any(self._units(stage) > MOST_UNITS for stage in self.stages):
+            raise NacreError(f"A noise multiplier of {self.multiplier:g} is hardly any noise.")
+
+    def _units(self, stage: LoopStage) -> float:
+        """One clip in units of the integer sums, so that the noise has the scale SCALE."""
+        return SCALE * math.sqrt(stage.share) / self.multiplier if self.multiplier else SCALE
 
     def checked(self, state: Any, shape: Any, key: Any) -> Loop:
         """This loop with every per-row function replaced by its traced and checked program."""
-        with jax.enable_x64(False):
+        with jax.enable_x64(False), on_cpu():
             return self._checked(state, shape, key)
 
     def _checked(self, state: Any, shape: Any, key: Any) -> Loop:
         shared = jax.eval_shape(self.prepare, state, key)
         earlier: tuple[Any, ...] = ()
         stages = []
+        # The keys that rows are given are the vault's own, whatever kind the caller's key is.
+        secret = jax.eval_shape(lambda: jax.random.key(0, impl="threefry2x32"))
         for stage in self.stages:
-            traced = trace(stage.per_row, shared, earlier, shape, key)
-            leaves = jax.tree.leaves(traced.shape)
-            if not leaves or not all(jnp.issubdtype(v.dtype, jnp.floating) for v in leaves):
+            traced = trace(stage.per_row, shared, earlier, shape, secret)
+            outputs = traced.outputs
+            if not outputs or not all(jnp.issubdtype(v.dtype, jnp.floating) for v in outputs):
                 raise RefusedFunction("per_row must return floating-point arrays.")
             stages.append(dataclasses.replace(stage, per_row=traced))
-            earlier = (*earlier, traced.shape)
+            earlier = (*earlier, jax.tree.map(_single, traced.shape))
         before = jax.eval_shape(lambda: state)
         after = jax.eval_shape(self.update, state, earlier, key)
         shapes = [jax.tree.map(lambda v: (v.shape, v.dtype), tree) for tree in (before, after)]
@@ -80,8 +105,21 @@ class Loop:
             )
         return dataclasses.replace(self, stages=tuple(stages))
 
+    def compiled(self) -> Callable[..., Any]:
+        """`run`, compiled for the CPU with 64-bit numbers, wherever its arguments come from."""
+        compiled = jax.jit(self.run)
+
+        def call(*arguments: Any) -> Any:
+            with jax.enable_x64(True), on_cpu():
+                return compiled(*jax.device_put(arguments, jax.devices("cpu")[0]))
+
+        return call
+
     def run(self, state: Any, rows: Any, valid: Any, secret: Any, public: Any, steps: Any) -> Any:
-        """Run the given step numbers; to be compiled with 64-bit numbers enabled."""
+        """Run the given step numbers; to be compiled with 64-bit numbers enabled.
+
+        `secret` are the two keys of `system_key`, `public` is the caller's.
+        """
 
         def one(state: Any, step: Any) -> tuple[Any, None]:
             return self._step(state, rows, valid, secret, public, step), None
@@ -90,54 +128,73 @@ class Loop:
 
     def _step(self, state: Any, rows: Any, valid: Any, secret: Any, public: Any, step: Any) -> Any:
         with jax.enable_x64(False):
-            hidden = jax.random.split(jax.random.fold_in(secret, step), 3)
+            fresh = jax.vmap(lambda key: jax.random.split(jax.random.fold_in(key, step), 3))
+            sampling, row_keys, noise_keys = (fresh(secret)[:, place] for place in range(3))
+            row_key = jax.random.wrap_key_data(
+                secret_bits(row_keys, (2,), jnp.uint32), impl="threefry2x32"
+            )
             open_keys = jax.random.split(jax.random.fold_in(public, step))
             shared = self.prepare(state, open_keys[0])
         total = len(valid)
-        chosen = jax.random.bits(hidden[0], (total,), jnp.uint32) < jnp.uint32(self.threshold)
+        chosen = secret_bits(sampling, (total,), jnp.uint32) < jnp.uint32(self.threshold)
         (batch,) = jnp.nonzero(chosen & valid, size=total, fill_value=total)
         size = jnp.sum(chosen & valid)
         sums: tuple[Any, ...] = ()
         for place, stage in enumerate(self.stages):
-            exact, unravel = self._stage_sum(stage, shared, sums, rows, batch, size, hidden[1])
-            scale = stage.clip * self.multiplier / math.sqrt(stage.share)
-            key = jax.random.fold_in(hidden[2], place)
-            noise = scale * jax.random.normal(key, exact.shape, jnp.float64)
-            noisy = exact.astype(jnp.float64) * (stage.clip * 2.0**-UNIT_BITS) + noise
-            sums = (*sums, unravel(noisy.astype(jnp.float32)))
+            noisy = self._stage_sum(stage, (shared, sums), rows, batch, size, row_key)
+            if self.multiplier:
+                keys = jax.vmap(jax.random.fold_in, in_axes=(0, None))(noise_keys, place)
+                noisy = noisy + discrete_gaussian(keys, len(noisy))
+            # From here on everything is public.
+            values = noisy.astype(jnp.float64) * (stage.clip / self._units(stage))
+            sums = (*sums, _unravel(values.astype(jnp.float32), stage.per_row))
         with jax.enable_x64(False):
             return self.update(state, sums, open_keys[1])
 
     def _stage_sum(
-        self, stage: LoopStage, shared: Any, sums: Any, rows: Any, batch: Any, size: Any, key: Any
-    ) -> tuple[Any, Callable[[Any], Any]]:
+        self, stage: LoopStage, public: Any, rows: Any, batch: Any, size: Any, key: Any
+    ) -> Any:
         """The exact integer sum over the batch, in as many fixed-size chunks as it needs."""
-        if not isinstance(stage.per_row, Traced):
+        program = stage.per_row
+        if not isinstance(program, Traced):
             raise RefusedFunction("A loop runs checked programs only: use `Loop.checked`.")
-        with jax.enable_x64(False):
-            zeros = jax.tree.map(lambda v: jnp.zeros(v.shape, jnp.float32), stage.per_row.shape)
-            flat, unravel = jax.flatten_util.ravel_pytree(zeros)
+        leaves = jax.tree.leaves(public)  # here, as the caller's classes may not see rows
+        units = self._units(stage)
 
         def contribution(index: Any) -> Any:
-            row = jax.tree.map(lambda part: part[jnp.minimum(index, len(part) - 1)], rows)
+            row = [part[jnp.minimum(index, len(part) - 1)] for part in rows]
             with jax.enable_x64(False):
-                value = stage.per_row(shared, sums, row, jax.random.fold_in(key, index))
-                vector, _ = jax.flatten_util.ravel_pytree(value)
-            wide = vector.astype(jnp.float64)
+                outputs = program(*leaves, *row, jax.random.fold_in(key, index))
+            wide = jnp.concatenate([value.astype(jnp.float64).ravel() for value in outputs])
             norm = jnp.sqrt(jnp.sum(wide**2))
             # Shrunk by 2^-40 so that rounding of the norm cannot carry it over the clip.
             scale = jnp.minimum(1.0, stage.clip / norm) * (1 - 2.0**-40)
             good = jnp.isfinite(norm) & (norm > 0) & (index < len(batch))
-            steps = jnp.trunc(wide * scale * (2.0**UNIT_BITS / stage.clip))
+            steps = jnp.trunc(wide * scale * (units / stage.clip))
             return jnp.where(good, jnp.nan_to_num(steps), 0).astype(jnp.int64)
 
+        every = jax.lax.map if self.exact else lambda one, part: jax.vmap(one)(part)
         padded = jnp.concatenate([batch, jnp.full(self.chunk, len(batch), batch.dtype)])
 
         def body(carry: Any) -> Any:
             start, total = carry
             part = jax.lax.dynamic_slice(padded, (start,), (self.chunk,))
-            return start + self.chunk, total + jnp.sum(jax.vmap(contribution)(part), axis=0)
+            return start + self.chunk, total + jnp.sum(every(contribution, part), axis=0)
 
-        begin = (jnp.zeros((), batch.dtype), jnp.zeros(flat.shape, jnp.int64))
-        _, total = jax.lax.while_loop(lambda carry: carry[0] < size, body, begin)
-        return total, unravel
+        length = sum(math.prod(value.shape) for value in program.outputs)
+        begin = (jnp.zeros((), batch.dtype), jnp.zeros(length, jnp.int64))
+        return jax.lax.while_loop(lambda carry: carry[0] < size, body, begin)[1]
+
+
+def _single(value: Any) -> Any:
+    return jax.ShapeDtypeStruct(value.shape, jnp.float32)
+
+
+def _unravel(flat: Any, program: Any) -> Any:
+    """Noisy numbers in the structure that the caller's function returned."""
+    parts, start = [], 0
+    for value in program.outputs:
+        size = math.prod(value.shape)
+        parts.append(flat[start : start + size].reshape(value.shape))
+        start += size
+    return jax.tree.unflatten(jax.tree.structure(program.shape), parts)

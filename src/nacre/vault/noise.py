@@ -1,13 +1,16 @@
-"""Noise: the exact discrete Gaussian for one-shot sums, and keys from the operating system.
+"""Noise: the exact discrete Gaussian of one-shot sums, and secret keys from the operating system.
 
 Nothing here takes a seed.  A user's `seed` decides public randomness only; noise that somebody
-could draw again is no noise at all.
+could draw again is no noise at all.  What `train` adds inside its compiled loop is drawn by
+`nacre.vault.integers` from the bits of `secret_bits`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 import secrets
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -31,8 +34,8 @@ def add_discrete_gaussian(sums: NDArray[np.int64], scale: float) -> NDArray[np.i
     """Add discrete Gaussian noise of parameter `scale` to each integer, exactly (OpenDP).
 
     Releases:     sums + N_Z(0, scale^2), independent in each place.
-    Guarantee:    Canonne, Kamath and Steinke (2020); the sampler is exact and uses the operating
-                  system's entropy.
+    Guarantee:    Canonne, Kamath and Steinke (2020); the sampler is exact on the bits of
+                  OpenSSL's generator, which the system seeds: computational in that sense.
     Public:       scale, the number of values.
     """
     # An error here would depend on the rows; a clamp moves no two tables further apart.
@@ -45,11 +48,34 @@ def add_discrete_gaussian(sums: NDArray[np.int64], scale: float) -> NDArray[np.i
 
 
 def system_key() -> Any:
-    """A fresh 64-bit JAX key from the operating system; it never leaves the vault."""
+    """Two fresh 64-bit JAX keys from the operating system; they never leave the vault."""
     import jax
 
-    words = np.frombuffer(secrets.token_bytes(8), np.uint32)
-    return jax.random.wrap_key_data(jax.numpy.asarray(words), impl="threefry2x32")
+    words = np.frombuffer(secrets.token_bytes(16), np.uint32).reshape(2, 2)
+    with on_cpu():
+        return jax.random.wrap_key_data(jax.numpy.asarray(words), impl="threefry2x32")
+
+
+def secret_bits(keys: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Random bits from two keys: each stream hides the other, so both keys would have to be found.
+
+    Args:
+        keys: two keys, as `system_key` makes them or `jax.random.fold_in` derives them.
+        shape: of the answer.
+        dtype: an unsigned integer type.
+    """
+    import jax
+
+    return jax.random.bits(keys[0], shape, dtype) ^ jax.random.bits(keys[1], shape, dtype)
+
+
+@contextlib.contextmanager
+def on_cpu() -> Iterator[None]:
+    """Keep the vault's arithmetic on the CPU, for which its exactness is argued and tested."""
+    import jax
+
+    with jax.default_device(jax.devices("cpu")[0]):
+        yield
 
 
 def _measurement(scale: float) -> Any:

@@ -1,26 +1,26 @@
-"""Trace a function of one row and refuse what could carry a row out of the vault.
+"""Trace a function of one row and keep a program that can neither see two rows nor carry one out.
 
-The vault calls such a function once, on the *shape* of one row, checks the program that comes out
-and from then on runs that program only.  So a function cannot see a row, let alone two at once, and
-the only ways out are programs that talk to the outside while they run, or that say themselves how
-they are to be mapped over rows.  Those are refused here.
+The vault calls such a function once, on the *shape* of one row.  It then copies the program that
+comes out, operation by operation, onto a program of its own: operations that are on the list
+(`nacre.vault.primitives`) are copied, calls are replaced by what is inside them, anything else is
+refused.  From then on only that copy runs, on flat arrays: no function, rule or class of the
+caller's is called while there are rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import ClosedJaxpr, Literal
 
 from nacre.errors import NacreError
-from nacre.exact import subjaxprs
-
-FORBIDDEN = (
-    *("callback", "infeed", "outfeed", "ffi_call", "custom_call", "print"),
-    *("custom_vmap", "call_exported", "xla_call_module", "pallas"),
-)
-
+from nacre.exact import is_exact_product, run_exact_product
+from nacre.vault.primitives import CALLS, LOOPS, MOVES, inner_programs, known
 
 VALUE_NEEDED = (
     jax.errors.ConcretizationTypeError,
@@ -35,27 +35,34 @@ class RefusedFunction(NacreError):
 
 
 class Traced:
-    """A checked program: calling it runs the jaxpr, never the Python function again."""
+    """A checked program on flat arrays: calling it runs the jaxpr, never a Python function.
 
-    def __init__(self, jaxpr: Any, shape: Any):
-        self.jaxpr, self.shape, self.constants = jaxpr.jaxpr, shape, tuple(jaxpr.consts)
-        self._tree = jax.tree.structure(shape)
+    Attributes:
+        shape: what the function returned, with shapes in place of arrays.
+        outputs: the same, flat.
+        constants: the program's public constants, the vault's own copies.
+        exact: whether all its arithmetic is on integers, so that the answer for a row is the same
+            wherever the row stands in a block.
+    """
 
-    def __call__(self, *arguments: Any, constants: Any = None) -> Any:
-        """The outputs, in the structure that the function returned.
+    def __init__(self, program: ClosedJaxpr, shape: Any, *, exact: bool):
+        self.jaxpr, self.constants = program.jaxpr, tuple(program.consts)
+        self.shape, self.outputs, self.exact = shape, jax.tree.leaves(shape), exact
+
+    def __call__(self, *leaves: Any, constants: Any = None) -> list[Any]:
+        """The outputs, flat, for the leaves of the function's arguments.
 
         `constants` may be the program's own as arguments of a compiled function: the compiler
         then need not know their values, and is much faster.
         """
         constants = self.constants if constants is None else constants
-        found = jax.core.eval_jaxpr(self.jaxpr, constants, *jax.tree.leaves(arguments))
-        return jax.tree.unflatten(self._tree, found)
+        return jax.core.eval_jaxpr(self.jaxpr, constants, *leaves)
 
 
 def trace(function: Callable[..., Any], *shapes: Any) -> Traced:
-    """`function` on arguments of the given shapes, traced and checked."""
+    """`function` on arguments of the given shapes, traced, checked and copied."""
     try:
-        jaxpr, shape = jax.make_jaxpr(function, return_shape=True)(*shapes)
+        program, shape = jax.make_jaxpr(function, return_shape=True)(*shapes)
     except NameError as error:
         raise RefusedFunction(
             f"The function of one row uses {error}: it tries to combine rows (batch "
@@ -67,19 +74,140 @@ def trace(function: Callable[..., Any], *shapes: Any) -> Traced:
             "The function of one row needs the row's actual values while it is traced "
             f"({type(error).__name__}). Write it with jax.numpy and jax.lax.cond or jnp.where."
         ) from None
-    _refuse(jaxpr.jaxpr)
-    if jaxpr.effects:
-        raise RefusedFunction(f"The function of one row has side effects: {jaxpr.effects}.")
-    return Traced(jaxpr, shape)
+    if program.effects:
+        raise RefusedFunction(f"The function of one row has side effects: {program.effects}.")
+    constants = [_constant(value) for value in program.consts]
+    copy = _Copy()
+    clean = copy.closed(program.jaxpr, constants)
+    if clean.effects:
+        raise RefusedFunction(f"The function of one row has side effects: {clean.effects}.")
+    return Traced(clean, shape, exact=copy.exact)
 
 
-def _refuse(jaxpr: Any) -> None:
-    for equation in jaxpr.eqns:
-        name = equation.primitive.name
-        if any(word in name for word in FORBIDDEN):
+class _Copy:
+    """Copies programs, operation by operation; remembers whether any was not on integers."""
+
+    def __init__(self) -> None:
+        self.exact = True
+
+    def closed(self, jaxpr: Any, constants: Sequence[Any]) -> ClosedJaxpr:
+        """The checked copy of a program, with its constants."""
+        for variable in (*jaxpr.invars, *jaxpr.constvars):
+            _check_type(variable)
+        shapes = [
+            jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype, weak_type=v.aval.weak_type)
+            for v in jaxpr.invars
+        ]
+        return jax.make_jaxpr(functools.partial(self.run, jaxpr, constants))(*shapes)
+
+    def run(self, jaxpr: Any, constants: Sequence[Any], *arguments: Any) -> list[Any]:
+        """Bind the operations of `jaxpr` again, one after the other."""
+        values = dict(zip(jaxpr.constvars, constants, strict=True))
+        values |= dict(zip(jaxpr.invars, arguments, strict=True))
+
+        def read(atom: Any) -> Any:
+            return atom.val if isinstance(atom, Literal) else values[atom]
+
+        for equation in jaxpr.eqns:
+            answers = self._equation(equation, [read(atom) for atom in equation.invars])
+            values |= dict(zip(equation.outvars, answers, strict=True))
+        return [read(atom) for atom in jaxpr.outvars]
+
+    def _equation(self, equation: Any, inputs: list[Any]) -> list[Any]:
+        name = known().get(equation.primitive)
+        if name is None:
             raise RefusedFunction(
-                f"The function of one row contains '{name}', which could carry the row out of "
-                "the vault. Remove callbacks and debug prints from it."
+                f"The function of one row contains '{equation.primitive.name}', which is not on "
+                "the list of operations that are known to treat each row by itself and to carry "
+                "none out. Write it with jax.numpy, jax.nn and jax.lax; leave out callbacks, "
+                "prints, linear algebra and random keys that are not Threefry's."
             )
-        for inner in subjaxprs(equation):
-            _refuse(inner)
+        if equation.effects:
+            raise RefusedFunction(f"'{name}' in the function of one row has side effects.")
+        for variable in equation.outvars:
+            _check_type(variable)
+        if name in MOVES:
+            return inputs
+        if name in CALLS:
+            if is_exact_product(equation, inputs):
+                return [run_exact_product(*inputs)]
+            ((jaxpr, constants),) = inner_programs(equation)
+            return self.run(jaxpr, [_constant(value) for value in constants], *inputs)
+        for variable in (*equation.invars, *equation.outvars):
+            self.exact &= not jnp.issubdtype(variable.aval.dtype, jnp.inexact)
+        if name in LOOPS:
+            params = {key: self._inside(value) for key, value in equation.params.items()}
+        else:
+            params = equation.params
+            for jaxpr, constants in inner_programs(equation):  # what a scatter does to two values
+                self.closed(jaxpr, constants)
+        _check_parameters(name, params)
+        answers = equation.primitive.bind(*inputs, **params)
+        return list(answers) if equation.primitive.multiple_results else [answers]
+
+    def _inside(self, value: Any) -> Any:
+        """A parameter of a loop or branch, with the programs in it copied."""
+        if isinstance(value, (tuple, list)):
+            return type(value)(self._inside(item) for item in value)
+        if isinstance(value, ClosedJaxpr):
+            return self.closed(value.jaxpr, [_constant(item) for item in value.consts])
+        return value
+
+
+def _check_type(variable: Any) -> None:
+    """Plain arrays and Threefry keys only: no references, tokens or other people's types."""
+    kind: Any = variable.aval
+    if not _is_plain(kind):
+        raise RefusedFunction(
+            f"The function of one row uses a value of type {type(kind).__name__}; it may use "
+            "plain arrays only."
+        )
+    if jnp.issubdtype(kind.dtype, jax.dtypes.extended):
+        threefry = _threefry_type()
+        if type(kind.dtype) is not type(threefry) or kind.dtype._impl is not threefry._impl:
+            raise RefusedFunction(
+                "The function of one row uses random keys of another generator than Threefry: "
+                "mapped over rows they may be mixed up. Use the key that it is given, or "
+                "jax.random.key(seed, impl='threefry2x32')."
+            )
+
+
+def _check_parameters(name: str, params: dict[str, Any]) -> None:
+    pending = [value for key, value in params.items() if key != "impl"]  # keys: by their type
+    while pending:
+        value = pending.pop()
+        if isinstance(value, (tuple, list)):
+            pending.extend(value)
+        elif callable(value) and not isinstance(value, (type, np.dtype)):
+            raise RefusedFunction(f"'{name}' in the function of one row carries Python code.")
+
+
+def _constant(value: Any) -> Any:
+    """The vault's own copy of a public constant: nobody else can change it afterwards."""
+    if isinstance(value, jax.core.Tracer):
+        raise RefusedFunction(
+            "The function of one row uses a value of a surrounding jit, grad or vmap. Call the "
+            "vault outside of them."
+        )
+    if isinstance(value, jax.Array):
+        return jnp.array(value, copy=True)
+    if isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)):
+        return jnp.array(np.array(value))
+    raise RefusedFunction(
+        f"The function of one row uses a constant of type {type(value).__name__}; it may use "
+        "plain arrays only."
+    )
+
+
+def _is_plain(kind: Any) -> bool:
+    return type(kind) is _plain_type()
+
+
+@functools.cache
+def _plain_type() -> type:
+    return type(jax.make_jaxpr(jnp.negative)(jnp.ones(())).jaxpr.invars[0].aval)
+
+
+@functools.cache
+def _threefry_type() -> Any:
+    return jax.random.key(0, impl="threefry2x32").dtype

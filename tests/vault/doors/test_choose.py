@@ -10,7 +10,7 @@ from nacre.errors import BudgetExceeded
 from nacre.rows import Label
 from nacre.schema import Categorical, Integer, Schema
 from nacre.vault import Adjacency, Bound, Choice, Segment, Sum
-from nacre.vault.doors.choose import TARGET_BITS, WEIGHT_BITS, Choices
+from nacre.vault.doors.choose import TARGET_BITS, Choices
 from tests.vaults import open_vault
 
 SCHEMA = Schema({name: Categorical(values=("0", "1")) for name in "abc"})
@@ -56,12 +56,12 @@ def distances(rows):
 
 
 def test_blocks_are_chosen_with_the_chances_of_the_exponential_mechanism():
-    weights, penalties = np.array([1.0, 0.75, 0.625]), np.array([3.0, 0.0, -2.0])
+    penalties = np.array([13.0, 0.0, -2.5])
     drawn, vault = choices(count=1)
     scale = vault.releases[0].noise
     drawn._left = 3000  # more than were paid for, to see how often each comes
-    found = [drawn(EVEN, weights=weights, penalties=penalties) for _ in range(3000)]
-    wanted = weights * (distances(ROWS) - penalties)
+    found = [drawn(EVEN, penalties=penalties) for _ in range(3000)]
+    wanted = distances(ROWS) - penalties
     chance = np.exp((wanted - wanted.max()) / scale)
     expected = 3000 * chance / chance.sum()
     assert expected.min() > 20, "a test of chances needs each block to be chosen now and then"
@@ -69,18 +69,18 @@ def test_blocks_are_chosen_with_the_chances_of_the_exponential_mechanism():
 
 
 def test_scores_are_exact_integers():
-    one = 2 ** (TARGET_BITS + WEIGHT_BITS)
+    one = 2**TARGET_BITS
     drawn, _ = choices()
-    assert drawn._scores(EVEN, None, None) == [int(d) * one for d in distances(ROWS)]
-    halves = drawn._scores(EVEN, [2.0, 1.0, 4.0], [0.0, 0.5, 0.0])
-    expected = np.array([0.5, 0.25, 1.0]) * (distances(ROWS) - [0, 0.5, 0])
+    assert drawn._scores(EVEN, None) == [int(d) * one for d in distances(ROWS)]
+    halves = drawn._scores(EVEN, [0.0, 0.5, 0.0])
+    expected = distances(ROWS) - [0, 0.5, 0]
     assert halves == [int(e * one) for e in expected]
 
 
 def test_classes_belong_to_the_same_block():
     bound = Bound(segments=BOUND.segments, by=Label("c", 2))
-    found = scores(np.zeros((2, 12)), None, None, bound=bound)
-    assert found == [60 * 2 ** (TARGET_BITS + WEIGHT_BITS)] * 3
+    found = scores(np.zeros((2, 12)), None, bound=bound)
+    assert found == [60 * 2**TARGET_BITS] * 3
 
 
 def test_all_choices_are_charged_before_the_first_and_no_more_can_be_made():
@@ -125,13 +125,13 @@ def test_only_the_named_blocks_are_chosen():
 
 def test_bad_rows_count_as_nothing():
     bad = [("martian", "0", "0"), (None, "1", "1")]
-    assert scores(EVEN, None, None, rows=ROWS + bad) == scores(EVEN, None, None)
+    assert scores(EVEN, None, rows=ROWS + bad) == scores(EVEN, None)
 
 
 def test_counts_beyond_64_bits_are_clamped_like_any_other():
     release = question(count=1).release(0.2, Adjacency.ADD_REMOVE)
     sums = np.full((1, 12), np.iinfo(np.int64).max)
-    found = Choices(sums, BOUND, release)._scores(np.full((1, 12), -1e300), None, None)
+    found = Choices(sums, BOUND, release)._scores(np.full((1, 12), -1e300), None)
     assert len(set(found)) == 1
     assert 0 < found[0] < 2**62
 
@@ -146,8 +146,7 @@ def one_choice():
     [
         ({"targets": np.zeros((1, 11))}, "targets"),
         ({"targets": np.full((1, 12), np.nan)}, "targets"),
-        ({"weights": [1, 0, 1]}, "weights"),
-        ({"weights": [1, 1]}, "weights"),
+        ({"penalties": [0, 0]}, "penalties"),
         ({"penalties": [np.inf, 0, 0]}, "penalties"),
         ({"among": []}, "among"),
         ({"among": [3]}, "among"),

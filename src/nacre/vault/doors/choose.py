@@ -20,7 +20,6 @@ from nacre.vault.question import AbstractQuestion, Expected
 THEOREM = "Gaussian DP of the exponential mechanism (Durfee and Rogers 2019; docs, section 6)"
 LARGEST_BLOCK = 1 << 18  # places of one segment to choose among, all classes together
 TARGET_BITS = 6  # targets and penalties are rounded to 2^-6 of a count
-WEIGHT_BITS = 12  # weights to 2^-12 of the largest
 CELL_LIMIT = 1 << 36  # counts beyond it are clamped, so that 64 bits hold all scores
 ERROR_LIMIT = 1 << 49
 
@@ -83,15 +82,15 @@ class Choices:
     """Up to `count` choices among blocks; the exact sums stay in here, behind the wall.
 
     Releases:     for each call the index r of a block, drawn with probability proportional to
-                  exp(score_r / noise), score_r = w_r (||S_r - target_r||_1 - penalty_r).
+                  exp(score_r / noise), score_r = ||S_r - target_r||_1 - penalty_r.
     Adjacency:    the vault's.
     Sensitivity:  a row moves ||S_r - target_r||_1 by at most its own L1 norm in the block, B
-                  (`Bound.block_change`), twice that under replace-one; w_r <= 1.  So the
-                  difference of two scores changes by at most twice that: the release's sensitivity.
+                  (`Bound.block_change`), twice that under replace-one.  So the difference of two
+                  scores changes by at most twice that: the release's sensitivity.
     Guarantee:    the privacy loss of one choice lies in an interval of length sensitivity / noise
                   (Durfee and Rogers, 2019), hence mu-Gaussian DP with `choice_mu` of it.
     Exactness:    scores are integers; the draw is OpenDP's, exact, by the system's entropy.
-    Public:       targets, penalties, weights and `among`: they may follow from earlier answers.
+    Public:       targets, penalties and `among`: they may follow from earlier answers.
     """
 
     def __init__(self, sums: Integers, bound: Bound, release: Release):
@@ -109,7 +108,6 @@ class Choices:
         self,
         targets: NDArray[np.floating],
         *,
-        weights: Sequence[float] | None = None,
         penalties: Sequence[float] | None = None,
         among: Sequence[int] | None = None,
     ) -> int:
@@ -117,32 +115,29 @@ class Choices:
 
         Args:
             targets: what each sum is expected to be, in the sums' shape (classes, size).
-            weights: a positive number for each block; only their ratios matter.
             penalties: what is taken off each block's distance.
             among: the blocks that may be chosen; all by default.
         """
         chosen = list(range(self._blocks) if among is None else among)
         if not chosen or any(place not in range(self._blocks) for place in chosen):
             raise NacreError(f"`among` must name some of the {self._blocks} blocks.")
-        scores = self._scores(targets, weights, penalties)
+        scores = self._scores(targets, penalties)
         with self._lock:
             if not self._left:
                 raise NacreError("All the choices that were paid for have been made.")
             self._left -= 1
         return int(chosen[self._draw([scores[place] for place in chosen])])
 
-    def _scores(self, targets: Any, weights: Any, penalties: Any) -> list[int]:
-        """The exact scores in steps of 2^-(TARGET_BITS + WEIGHT_BITS).  NOT private."""
+    def _scores(self, targets: Any, penalties: Any) -> list[int]:
+        """The exact scores in steps of 2^-TARGET_BITS.  NOT private."""
         expected = _on_grid(targets, self._sums.shape, "targets")
         penalty = _on_grid(penalties, (self._blocks,), "penalties")
-        factors = _factors(weights, self._blocks)
         scores = []
-        for place, factor in enumerate(factors.tolist()):
+        for place in range(self._blocks):
             span = slice(self._offsets[place], self._offsets[place + 1])
             distance = int(np.abs(self._sums[:, span] - expected[:, span]).sum())
             # A clamp moves no two tables further apart.
-            error = min(max(distance - int(penalty[place]), -ERROR_LIMIT), ERROR_LIMIT)
-            scores.append(factor * error)
+            scores.append(min(max(distance - int(penalty[place]), -ERROR_LIMIT), ERROR_LIMIT))
         return scores
 
 
@@ -175,15 +170,6 @@ def _on_grid(values: Any, shape: tuple[int, ...], name: str) -> Integers:
     return np.clip(np.rint(found * 2.0**TARGET_BITS), -limit, limit).astype(np.int64)
 
 
-def _factors(weights: Sequence[float] | None, blocks: int) -> Integers:
-    """Weights as whole multiples of 2^-WEIGHT_BITS of the largest, which becomes one."""
-    found = np.ones(blocks) if weights is None else np.asarray(weights, np.float64)
-    if found.shape != (blocks,) or not (np.isfinite(found).all() and (found > 0).all()):
-        raise NacreError(f"`weights` must be {blocks} positive numbers.")
-    scaled = np.floor(found / found.max() * 2**WEIGHT_BITS)
-    return np.clip(scaled, 1, 2**WEIGHT_BITS).astype(np.int64)
-
-
 def _noisy_max(release: Release) -> Any:
     """OpenDP's exact Gumbel argmax, refused if its own privacy map says more than the release."""
     from opendp.domains import atom_domain, vector_domain
@@ -193,7 +179,7 @@ def _noisy_max(release: Release) -> Any:
     from opendp.mod import enable_features
 
     enable_features("contrib")
-    steps = 2 ** (TARGET_BITS + WEIGHT_BITS)  # of the integer scores in one unit of the score
+    steps = 2**TARGET_BITS  # of the integer scores in one unit of the score
     measurement = make_noisy_max(
         vector_domain(atom_domain(T="i64")),
         linf_distance(T="i64"),

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, final
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from nacre.errors import NacreError
 from nacre.rows.stream import Stream
+from nacre.schema.names import cell_names
 from nacre.vault.accountant import Release
 from nacre.vault.bound import Adjacency
 from nacre.vault.question import AbstractQuestion, Expected
@@ -61,36 +61,29 @@ class Keys(AbstractQuestion):
 def answer(
     question: Keys, release: Release, stream: Stream, charge: Callable[[], None]
 ) -> tuple[str, ...]:
-    """Values (as text) whose noisy count passes the threshold; `charge` runs before the noise."""
+    """Values (as text) whose noisy count passes the threshold; `charge` runs before the noise.
+
+    A row holds one value, whose text (`cell_names`) is a function of its cell alone: so one row
+    changes one count by one, two if it is replaced.
+    """
     counts: Counter[str] = Counter()
     for batch in stream.source.batches():
-        found = pc.value_counts(_as_bytes(batch.column(question.column)))
-        for value, count in zip(found.field(0), found.field(1).to_pylist(), strict=True):
-            if (key := _key(value.as_py())) is not None:
-                counts[key] += count
+        found = pc.value_counts(cell_names(batch.column(question.column)))
+        for value, count in zip(*(found.field(part).to_pylist() for part in (0, 1)), strict=True):
+            if _is_key(value):
+                counts[value] += count
     measurement = _calibrated(release.epsilon, release.delta, release.adjacency)
     charge()
     return tuple(sorted(measurement(dict(counts))))
 
 
-def _as_bytes(column: pa.Array) -> pa.Array:
-    """The column's text as bytes: a cell that is not UTF-8 is no reason to stop."""
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if not (pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type)):
-        column = pc.cast(column, pa.large_string())
-    return pc.cast(column, pa.large_binary())
-
-
-def _key(value: bytes | None) -> str | None:
-    """The key of one cell, or None for a cell without one; a function of that cell alone.
+def _is_key(value: str | None) -> bool:
+    """Whether a cell of this text is counted; a function of that cell alone.
 
     OpenDP takes keys as C strings: a text that went on behind a zero byte would be taken for
     another value and replace its count.
     """
-    if value is None or b"\0" in value:
-        return None
-    return value.decode("utf-8", "replace").strip()
+    return value is not None and "\0" not in value
 
 
 def _calibrated(epsilon: float, delta: float, adjacency: Adjacency) -> Any:

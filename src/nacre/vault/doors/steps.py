@@ -23,6 +23,7 @@ from nacre.vault.question import AbstractQuestion, Expected
 
 THEOREM = "Poisson-subsampled Gaussian, privacy-loss distribution (Koskela et al. 2020)"
 APART = "rate after the count: added with a delta of its own (Zhu et al. 2022, Theorem 10)"
+REPORT_EVERY = 50  # steps between two calls of on_progress
 ODDS = 1 << 32  # a row joins a batch if 32 random bits are below rate * 2^32
 
 
@@ -159,14 +160,16 @@ class Program:
         per_row: for each stage (shared, earlier, row, key) -> a tree of arrays, of one row;
             `earlier` are the noisy sums of the stages before it.
         update: (state, noisy sums, key) -> state.
-        exact: whether rows are computed one at a time, so that a row's contribution is proved to
-            be a function of that row alone; slower.
+        chunk: how many rows are computed side by side, a multiple of 64.
+        exact: whether rows are computed one at a time instead, so that a row's contribution is
+            proved to be a function of that row alone; slower.
     """
 
     state: Any
     prepare: Callable[[Any, Any], Any]
     per_row: tuple[Callable[..., Any], ...]
     update: Callable[[Any, tuple[Any, ...], Any], Any]
+    chunk: int = 64
     exact: bool = False
 
 
@@ -179,8 +182,6 @@ def answer(
     on_progress: Callable[[float], None],
     *,
     key: Any,
-    chunk: int = 64,
-    report_every: int = 50,
 ) -> Any:
     """Check the program, charge, then run the compiled loop; the last state."""
     import jax
@@ -202,17 +203,17 @@ def answer(
         update=program.update,
         threshold=round(release.rate * ODDS),
         multiplier=release.noise,
-        chunk=chunk,
+        chunk=program.chunk,
+        exact=program.exact,
     ).checked(program.state, stream.encoder.shape, key)
     block = stream.whole()
     charge()
     secret, state, steps = system_key(), program.state, question.steps
-    with jax.enable_x64(True):
-        run = jax.jit(loop.run)
-        for start in range(0, steps, report_every):
-            # int32 step numbers: fold_in is the same in 32- and 64-bit mode.
-            numbers = jnp.arange(start, min(steps, start + report_every), dtype=jnp.int32)
-            state = run(state, block.rows, block.valid, secret, key, numbers)
-            jax.block_until_ready(state)
-            on_progress(min(1.0, (start + len(numbers)) / steps))
+    run = loop.compiled()
+    for start in range(0, steps, REPORT_EVERY):
+        # int32 step numbers: fold_in is the same in 32- and 64-bit mode.
+        numbers = jnp.arange(start, min(steps, start + REPORT_EVERY), dtype=jnp.int32)
+        state = run(state, block.rows, block.valid, secret, key, numbers)
+        jax.block_until_ready(state)
+        on_progress(min(1.0, (start + len(numbers)) / steps))
     return state

@@ -1,0 +1,150 @@
+"""CSV files as a stream of text: each record by itself, and nothing inferred from any.
+
+A table here is the sequence of records that a file parses to.  A record with more or fewer fields
+than the header is no row: it is left out, which is to say that it counts as zero.  Bytes that are
+not UTF-8 become U+FFFD.  Neither stops a pass; a pass can count them for the holder.
+
+Files are cut between records here and not by Arrow, whose streams read some records differently at
+the end of a block and some not at all.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import dataclasses
+import io
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from nacre.rows.errors import SourceError
+
+BLOCK = 1 << 22  # bytes read at a time
+LONGEST = 1 << 28  # bytes of a record; what is longer is a quote that nobody closed
+# As Arrow's parser has it: a quote opens a field only at its start, and is a letter elsewhere.
+FIELD = rb'(?:"(?:[^"]++|"")*+"[^,\r\n]*+|[^",\r\n][^,\r\n]*+|)'
+RECORD = re.compile(FIELD + rb"(?:," + FIELD + rb")*+(?:\r\n|\n|\r)")
+RECORDS = re.compile(rb"(?:" + RECORD.pattern + rb")*+")
+
+
+@dataclasses.dataclass
+class Faults:
+    """What a pass over a CSV file met.  The holder's own view: exact, so not private.
+
+    Attributes:
+        records: how many had more or fewer fields than the header, and were left out.
+        bytes: whether some bytes were not UTF-8.
+    """
+
+    records: int = 0
+    bytes: bool = False
+
+
+def header(file: Path) -> list[str]:
+    """The columns of a CSV file, from its first record alone."""
+    first, _ = _split(next(_chunks(file, Faults()), b""))
+    try:
+        names = next(csv.reader(io.StringIO(first.decode(), newline="")), None)
+    except csv.Error:
+        raise SourceError(f"{file}: its header does not end. Check its quotes.") from None
+    if names is None:
+        raise SourceError(f"{file} is empty.")
+    if any("\ufffd" in name for name in names):
+        raise SourceError(not_utf8(file))
+    return names
+
+
+def records(file: Path, names: Sequence[str], faults: Faults) -> Iterator[pa.RecordBatch]:
+    """Batches of text, an empty cell as null; `faults` is told what was met on the way."""
+    everything = header(file)
+    chunks = _chunks(file, faults)
+    _, first = _split(next(chunks, b""))
+    yield from _parse(first, everything, names, faults)
+    for chunk in chunks:
+        yield from _parse(chunk, everything, names, faults)
+
+
+def not_utf8(file: Path | str) -> str:
+    """What to do about a file in another encoding."""
+    return (
+        f"{file} is not UTF-8 text. Convert it first, for example with "
+        f"`iconv -f LATIN1 -t UTF-8 {Path(file).name} > utf8.csv`."
+    )
+
+
+def _parse(
+    chunk: bytes, everything: Sequence[str], names: Sequence[str], faults: Faults
+) -> list[pa.RecordBatch]:
+    from pyarrow import csv as arrow
+
+    if not chunk.strip(b"\r\n"):
+        return []
+
+    def skip(_: Any) -> str:
+        faults.records += 1
+        return "skip"
+
+    table = arrow.read_csv(
+        pa.py_buffer(chunk),
+        # One block, so that nothing depends on where it ends.
+        read_options=arrow.ReadOptions(column_names=everything, block_size=len(chunk) + 1),
+        parse_options=arrow.ParseOptions(newlines_in_values=True, invalid_row_handler=skip),
+        convert_options=arrow.ConvertOptions(
+            column_types={name: pa.string() for name in names},
+            include_columns=list(names),
+            null_values=[""],
+            strings_can_be_null=True,
+        ),
+    )
+    return table.to_batches()
+
+
+def _split(chunk: bytes) -> tuple[bytes, bytes]:
+    """The first record that is not blank, and what comes after it."""
+    chunk = chunk.lstrip(b"\r\n")
+    found = RECORD.match(chunk)
+    end = found.end() if found else len(chunk)
+    return chunk[:end], chunk[end:]
+
+
+def _chunks(file: Path, faults: Faults) -> Iterator[bytes]:
+    """The file in pieces of whole records, as UTF-8.
+
+    A replaced byte takes no valid byte with it, so none reaches over a comma or the end of a line:
+    what becomes of a cell is decided by that cell.
+    """
+    packed = "gzip" if file.name.lower().endswith(".gz") else None
+    decoder: codecs.IncrementalDecoder = codecs.getincrementaldecoder("utf-8-sig")("strict")
+    waiting, size, over = b"", BLOCK, False
+    with pa.input_stream(str(file), compression=packed) as stream:
+        while not over:
+            data = stream.read(size)
+            over = not data
+            try:
+                text = decoder.decode(data, final=over)
+            except UnicodeDecodeError:
+                faults.bytes = True
+                begun, decoder = decoder, codecs.getincrementaldecoder("utf-8-sig")("replace")
+                decoder.setstate(begun.getstate())
+                text = decoder.decode(data, final=over)
+            waiting += text.encode()
+            end = len(waiting) if over else _end(waiting)
+            if not end and len(waiting) >= LONGEST:
+                faults.records += 1  # one record up to the end of the file
+                return
+            if end:
+                yield waiting[:end]
+            waiting = waiting[end:]
+            size = min(max(BLOCK, len(waiting)), LONGEST - len(waiting))
+
+
+def _end(waiting: bytes) -> int:
+    """Where the last complete record ends."""
+    if b'"' not in waiting:
+        return max(waiting.rfind(b"\n"), waiting.rfind(b"\r")) + 1
+    found = RECORDS.match(waiting)
+    return found.end() if found else 0

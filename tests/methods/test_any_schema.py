@@ -1,0 +1,167 @@
+"""Nothing that `plan` accepts may stop a fit: any schema, any table, every method."""
+
+import dataclasses
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import strategies as st
+
+import nacre
+from nacre.errors import NacreError
+from nacre.methods import METHODS
+from nacre.schema import Boolean, Categorical, Datetime, Integer, Ordinal, Real, Schema, SchemaError
+from nacre.vault import Adjacency
+
+# Few rows, and a budget to match: what is asked here does not depend on it.
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+SMALLEST = {
+    "frequencies": (2, 5),
+    "blocks": (1, 2),
+    "bandwidth": (0.0, 0.3),
+    "components": (1, 3),
+    "fits": (1, 2),
+    "steps": (2, 3),
+    "cells": (4, 16, 40),
+    "bins": (4, 16),
+    "columns": (2, 3, 32),
+    "rounds": (1, 2),
+    "each_column": (0.1, 2.5),
+    "algorithm": ("aim", "mst"),
+}
+LARGEST = 2**53 - 1
+JUNK = ["", "nan", "inf", "-1e308", "9" * 30, "<x>", "1970-01-01", "9999-12-31", "true", None, "\0"]
+
+flags = st.booleans()
+lengths = st.sampled_from([1, 2, 3, 15, 16, 100, 5000, 20_000, 1 << 20, 1 << 40])
+
+
+@st.composite
+def integers(draw):
+    low = draw(st.sampled_from([-LARGEST, -7, -1, 0, 1, 10**9]))
+    high = draw(st.one_of(lengths.map(lambda n: min(low + n, LARGEST)), st.just(LARGEST)))
+    return Integer(low=low, high=high, nullable=draw(flags))
+
+
+@st.composite
+def reals(draw):
+    decimals = draw(st.sampled_from([None, 0, 1, 2, 15]))
+    low = draw(st.sampled_from([0.0, -1.0, -0.5, 1e-300, -8e307, 1e15]))
+    high = draw(st.sampled_from([0.1, 0.5, 1.0, 2.0, 1e6, 8e307, 1e15]))
+    return Real(low=low, high=high, decimals=decimals, nullable=draw(flags))
+
+
+@st.composite
+def moments(draw):
+    low = draw(st.sampled_from(["0001-01-01", "1969-12-31T23:59:59", "2024-01-01"]))
+    high = draw(st.sampled_from(["2024-01-01", "2024-01-02", "2024-03-01T00:00:01", "9999-12-31"]))
+    step = draw(st.sampled_from(["1d", "7d", "5w", "1us", "17min", "3h", "999999d", "13s"]))
+    return Datetime(low=low, high=high, step=step, nullable=draw(flags))
+
+
+@st.composite
+def categories(draw):
+    size = draw(st.sampled_from([1, 2, 3, 40]))
+    values = tuple(f"v{place}" for place in range(size))
+    if draw(flags):
+        return Ordinal(values=values, nullable=draw(flags))
+    return Categorical(values=values, other=draw(flags), nullable=draw(flags))
+
+
+columns = st.one_of(
+    integers(), reals(), moments(), categories(), flags.map(lambda n: Boolean(nullable=n))
+)
+
+
+@st.composite
+def schemas(draw):
+    """A schema with any label or none, and now and then columns that are put in order."""
+    found = dict(enumerate(draw(st.lists(columns, min_size=1, max_size=5))))
+    found = {f"c{place}": column for place, column in found.items()}
+    label = draw(st.sampled_from([None, *found]))
+    constraints = []
+    if draw(flags):
+        kind = draw(st.sampled_from([integers(), moments()]))
+        found |= {"start": draw(kind), "end": draw(kind)}
+        constraints.append(f"start {draw(st.sampled_from(['<=', '<']))} end")
+        if draw(flags):
+            found["later"] = dataclasses.replace(found["end"], nullable=draw(flags))
+            constraints.append("end <= later")
+    try:
+        return Schema(found, label=label, constraints=constraints)
+    except SchemaError:
+        assume(False)
+
+
+@st.composite
+def tables(draw, schema):
+    """Rows that fit the schema, or text with anything in it."""
+    n = draw(st.sampled_from([0, 1, 2, 30, 300]))
+    rng = np.random.default_rng(draw(st.integers(0, 99)))
+    layout = schema.layout
+    ticks = rng.integers(0, layout.limits, (n, len(layout.numbers)), endpoint=True)
+    ticks[rng.random(ticks.shape) < 0.3] = 0
+    table = schema.decode(
+        layout.encoded(ticks, rng.integers(0, layout.sizes, (n, len(layout.sizes))))
+    )
+    if draw(flags):
+        return table
+    junk = np.array(JUNK, object)
+    hostile = {}
+    for name in table.column_names:
+        own = np.array([None if v is None else str(v) for v in table[name].to_pylist()], object)
+        hostile[name] = pa.array(
+            np.where(rng.random(n) < 0.4, rng.choice(junk, n), own), pa.string()
+        )
+    return pa.table(hostile)
+
+
+@st.composite
+def cases(draw, name):
+    """A method with small settings, a schema, a table and what else a fit is asked for."""
+    kind = METHODS[name]
+    names = {field.name for field in dataclasses.fields(kind)}
+    chosen = {k: draw(st.sampled_from(v)) for k, v in SMALLEST.items() if k in names}
+    schema = draw(schemas())
+    options = {
+        "method": kind(**chosen),
+        "epsilon": draw(st.sampled_from([0.05, 0.3, 1.0, 8.0, 50.0])),
+        "delta": 1e-6,
+        "adjacency": draw(st.sampled_from(list(Adjacency))),
+    }
+    return schema, draw(tables(schema)), options
+
+
+def check(case):
+    """What is planned can be fitted and drawn from; what cannot be is refused by the plan."""
+    schema, table, options = case
+    try:
+        planned = nacre.plan(schema, **options)
+    except NacreError:
+        return
+    model = nacre.fit(table, schema, bad_rows="zero", **options)
+    assert model.guarantee.releases == tuple(p.release for p in planned.releases)
+    try:
+        drawn = model.sample(7)
+    except NacreError:
+        assert schema.constraints, "only constraints may be too rare to be drawn"
+        return
+    assert schema.check(drawn).ok
+
+
+# The same few examples each time, as each compiles anew; only the noise is new.  For more of them
+# raise `max_examples` and take out `derandomize`.
+@pytest.mark.parametrize("name", sorted(METHODS))
+@settings(
+    max_examples=3,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+@given(data=st.data())
+def test_whatever_can_be_planned_can_be_fitted(name, data):
+    check(data.draw(cases(name)))

@@ -1,0 +1,110 @@
+"""Settings that a method accepts cannot stop its fit: all others are refused when it is made."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+import nacre
+from nacre.errors import NacreError
+from nacre.methods import METHODS
+from nacre.schema import Boolean, Categorical, Integer, Real, Schema
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+SMALL = {
+    "frequencies": 4,
+    "blocks": 1,
+    "components": 2,
+    "fits": 1,
+    "steps": 2,
+    "cells": 8,
+    "bins": 4,
+    "rounds": 1,
+}
+# The ends of the ranges, where they are not slow, and beyond.
+WHOLE = [0, 1, 2, 3, 4, 5, 16, 40, 100, np.int64(5)]
+REAL = [0, 1e-9, 1e-6, 0.001, 0.3, 0.5, 0.998, 0.999, 1, 50.0, 100.0, 1e3, 1e4, np.float64(0.7)]
+COLUMNS = {
+    "age": Integer(low=0, high=99),
+    "wage": Real(low=0, high=1000, nullable=True),
+    "job": Categorical(values=("a", "b", "c"), nullable=True),
+    "rich": Boolean(),
+}
+SCHEMAS = [Schema(COLUMNS, label=label) for label in ("rich", "age", None)]
+ROWS = np.random.default_rng(0)
+
+
+def fields(kind):
+    """The settings that are numbers."""
+    return [f.name for f in dataclasses.fields(kind) if not isinstance(f.default, str)]
+
+
+@st.composite
+def cases(draw, name):
+    kind = METHODS[name]
+    small = {name: value for name, value in SMALL.items() if name in fields(kind)}
+    changed = draw(st.lists(st.sampled_from(fields(kind)), min_size=1, max_size=3, unique=True))
+    whole = {name: isinstance(getattr(kind(), name), int) for name in changed}
+    values = {name: draw(st.sampled_from(WHOLE if whole[name] else REAL)) for name in changed}
+    more = [f for f in dataclasses.fields(kind) if f.name == "algorithm"]
+    words = {f.name: draw(st.sampled_from(["aim", "mst"])) for f in more}
+    return kind, {**small, **words, **values}, draw(st.sampled_from(SCHEMAS))
+
+
+def check(case):
+    kind, chosen, schema = case
+    try:
+        method = kind(**chosen)
+    except NacreError as refusal:
+        assert "must" in str(refusal) or "needs" in str(refusal)
+        return False
+    layout, n = schema.layout, 40
+    ticks = ROWS.integers(0, layout.limits, (n, len(layout.numbers)), endpoint=True)
+    codes = ROWS.integers(0, layout.sizes, (n, len(layout.sizes)))
+    table = schema.decode(layout.encoded(ticks, codes))
+    model = nacre.fit(table, schema, method=method, epsilon=1.0, delta=1e-6)
+    assert schema.check(model.sample(9)).ok
+    assert all(type(value) in (int, float, str) for value in model.settings.values())
+    return True
+
+
+# The same few examples each time, as each compiles anew; only the noise is new.
+@pytest.mark.parametrize("name", sorted(METHODS))
+@settings(
+    max_examples=2,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+@given(data=st.data())
+def test_what_is_accepted_can_be_fitted(name, data):
+    check(data.draw(cases(name)))
+
+
+@pytest.mark.parametrize("kind", METHODS.values(), ids=METHODS)
+@pytest.mark.parametrize("value", [math.nan, -math.inf, -3, "3", None, True, 10**30])
+def test_every_setting_has_a_range(kind, value):
+    for name in fields(kind):
+        with pytest.raises(NacreError, match=f"{name} must be"):
+            kind(**{name: value})
+
+
+@pytest.mark.parametrize("kind", METHODS.values(), ids=METHODS)
+def test_whole_settings_are_whole_and_defaults_pass(kind):
+    defaults = kind()
+    for name in fields(kind):
+        if isinstance(getattr(defaults, name), int):
+            with pytest.raises(NacreError, match="whole number"):
+                kind(**{name: 4.5})
+
+
+def test_the_steps_that_a_schedule_needs_are_asked_for_before_a_row_is_read():
+    for kind in (nacre.PEARL, nacre.MERF):
+        with pytest.raises(NacreError, match="steps must be a whole number from 2"):
+            kind(steps=1)

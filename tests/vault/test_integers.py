@@ -1,0 +1,127 @@
+"""The integer noise of training: its table, its law, and the lemma that lets widths add up."""
+
+import decimal
+import math
+from decimal import Decimal
+
+import jax
+import numpy as np
+import pytest
+from scipy.stats import chisquare, norm
+
+from nacre.vault.integers import (
+    DISTANCE,
+    NARROW,
+    SCALE,
+    STRETCH,
+    TABLE_BITS,
+    alias_table,
+    discrete_gaussian,
+    leftover_delta,
+    leftover_epsilon,
+    narrow_weights,
+)
+
+
+def test_the_table_is_as_close_to_a_discrete_gaussian_as_is_charged():
+    weights, half = narrow_weights(), 2 ** (TABLE_BITS - 1)
+    assert len(weights) == 2 * half and sum(weights) == 2**64
+    with decimal.localcontext() as context:
+        context.prec = 60
+        masses = [(-Decimal(x * x) / (2 * NARROW**2)).exp() for x in range(20 * NARROW)]
+        total = masses[0] + 2 * sum(masses[1:])
+        inside = sum(
+            abs(Decimal(weights[x + half]) / 2**64 - masses[abs(x)] / total)
+            for x in range(-half, half)
+        )
+        outside = (masses[half] + 2 * sum(masses[half + 1 :])) / total
+    distance = float(inside + outside) / 2
+    assert 2.5e-17 < distance < 2.6e-17
+    # Four draws, and what the two sums and events of chance exp(-900) can add.
+    assert 4 * distance + 1e-20 < DISTANCE
+
+
+def test_walkers_table_draws_just_the_weights():
+    weights = narrow_weights()
+    own, alias = alias_table(weights)
+    capacity = 2 ** (64 - TABLE_BITS)
+    drawn = [0] * len(weights)
+    for place, threshold in enumerate(own):
+        assert 0 <= threshold <= capacity
+        assert threshold < capacity or alias[place] == place
+        drawn[place] += threshold
+        drawn[alias[place]] += capacity - threshold
+    assert tuple(drawn) == weights
+    with pytest.raises(ValueError):
+        alias_table((1, 2, 4))
+
+
+@pytest.mark.parametrize(("narrow", "stretch"), [(7, 4), (10, 10), (6, 5)])
+def test_two_widths_add_up_within_the_lemma(narrow, stretch):
+    """By summing: coarser than the real ones, so that the error can be seen at all."""
+    reach = 12 * narrow
+    base = np.exp(-(np.arange(-reach, reach + 1) ** 2) / (2 * narrow**2))
+    base /= base.sum()
+    spread = np.zeros(2 * reach * stretch + 1)
+    spread[::stretch] = base
+    law = np.convolve(base, spread)
+    k = np.arange(len(law)) - (len(law) - 1) // 2
+    square = narrow**2 * (1 + stretch**2)
+    wanted = np.exp(-(k**2) / (2 * square))
+    wanted /= wanted.sum()
+    near = np.abs(k) < 5 * math.sqrt(square)
+    error = np.abs(law[near] / wanted[near] - 1).max()
+    limit = 7 * math.exp(-2 * math.pi**2 * narrow**2 / (1 + stretch**2))
+    assert error < limit + 1e-9
+    if limit > 1e-8:
+        assert error > limit / 10  # the lemma says something
+
+
+def test_the_lemma_holds_with_room_for_the_widths_in_use():
+    width = float(NARROW)
+    for stretch in STRETCH:
+        assert 7 * math.exp(-2 * math.pi**2 * width**2 / (1 + stretch**2)) < 1e-24
+        width *= math.sqrt(1 + stretch**2)
+    assert width == pytest.approx(SCALE, rel=1e-12)
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    with jax.enable_x64(True):
+        keys = jax.random.split(jax.random.key(11))
+        return np.asarray(jax.jit(discrete_gaussian, static_argnums=1)(keys, 200_000))
+
+
+def test_what_is_drawn_is_gaussian_with_the_declared_scale(drawn):
+    assert drawn.dtype == np.int64
+    assert drawn.std() / SCALE == pytest.approx(1, abs=5 / math.sqrt(2 * len(drawn)))
+    assert abs(drawn.mean()) < 5 * SCALE / math.sqrt(len(drawn))
+    found, _ = np.histogram(norm.cdf(drawn / SCALE), bins=100, range=(0, 1))
+    assert chisquare(found).pvalue > 1e-6
+    tails = (np.abs(drawn) > 3 * SCALE).sum()
+    assert tails == pytest.approx(2 * norm.sf(3) * len(drawn), rel=0.25)
+
+
+def test_every_residue_can_come_out(drawn):
+    # A grid that were coarser than it says would leave some out: that is told apart for sure.
+    for modulus in (2, 7, 16, STRETCH[0], 2 * STRETCH[0]):
+        found = np.bincount(drawn % modulus, minlength=modulus)
+        assert chisquare(found).pvalue > 1e-6
+
+
+def test_both_keys_and_every_number_count():
+    with jax.enable_x64(True):
+        first, second, third = jax.random.split(jax.random.key(0), 3)
+        draw = jax.jit(discrete_gaussian, static_argnums=1)
+        pairs = [(first, second), (first, third), (third, second)]
+        found = [np.asarray(draw(jax.numpy.stack(pair), 500)) for pair in pairs]
+    for one in range(3):
+        assert len(np.unique(found[one])) == 500
+        assert abs(np.corrcoef(found[one], found[one - 1])[0, 1]) < 0.25
+
+
+def test_what_is_left_over_is_small_and_grows_with_size_and_steps():
+    assert leftover_delta(100_000, 1000) == pytest.approx(1.1e-8)
+    assert leftover_delta(2, 3) == pytest.approx(6 * DISTANCE)
+    assert leftover_epsilon(10**6, 10**4) < 1e-7
+    assert leftover_epsilon(10, 20) == pytest.approx(20 * leftover_epsilon(10, 1))
