@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from nacre.embed.blocks import block_features
-from nacre.vault.rows import Row
+from nacre.rows import Row
 
 SIZES = (3, 4, 2)
 BINS = np.array([0, 1, 1, 0, 0, 1, 2, 0, 1])  # of all cells, column by column

@@ -1,17 +1,25 @@
 """Frequencies touch the columns they should, and features equal plain cosines and sines."""
 
+import jax
 import numpy as np
 import pytest
 
 from nacre.embed.fourier import FourierFeatures, draw_frequencies, feature_norm
 from nacre.exact import AMPLITUDE, UNIT_BITS
+from nacre.rows import Row
 from nacre.schema import Code, Layout, Number
-from nacre.vault import Row
 
 LAYOUT = Layout(
-    numbers=(Number("a", 100), Number("b", 2**30)),
+    numbers=(Number("a", 100), Number("b", 2**40)),
     codes=(Code("c", 3), Code("d", 300), Code("y", 2)),
 )
+
+MOST = np.array([number.positions for number in LAYOUT.numbers])
+
+
+def run(features, row):
+    with jax.enable_x64(True):
+        return np.asarray(features(row), np.float64)
 
 
 def draw(**changes):
@@ -55,23 +63,23 @@ def test_features_are_cosines_and_sines_of_the_rounded_frequencies():
     features = FourierFeatures(draw())
     rng = np.random.default_rng(1)
     for _ in range(5):
-        # Numbers on the grid that the features see.
-        numbers = rng.integers(0, 2**UNIT_BITS + 1, 2) << (16 - UNIT_BITS)
         codes = np.array([rng.integers(3), rng.integers(300), rng.integers(2)])
-        found = np.asarray(features(Row(numbers.astype(np.int32), codes.astype(np.int32))))
+        numbers = rng.integers(0, MOST + 1)
+        found = run(features, Row(numbers.astype(np.int32), codes.astype(np.int32)))
         hot = [np.eye(size)[code] for size, code in zip((3, 300, 2), codes, strict=True)]
-        x = np.concatenate([numbers / 2**16, *hot])
+        # The features see the numbers on a grid of 2^-11 of their range.
+        x = np.concatenate([np.floor(numbers / MOST * 2**UNIT_BITS + 0.5) / 2**UNIT_BITS, *hot])
         angles = features.frequencies.matrix.reshape(120, -1) @ x
         np.testing.assert_allclose(found[:120] / AMPLITUDE, np.sin(angles), atol=3e-4)
         np.testing.assert_allclose(found[120:] / AMPLITUDE, np.cos(angles), atol=3e-4)
-        assert np.sum(found.astype(np.int64) ** 2) <= feature_norm(120) ** 2
+        assert np.sum(found**2) <= feature_norm(120) ** 2
 
 
 def test_the_bound_is_reached():
     # A bound that is never reached is wasted noise.
     features = FourierFeatures(draw())
     zero = Row(np.zeros(2, np.int32), np.zeros(3, np.int32))
-    norm = np.linalg.norm(np.asarray(features(zero), np.float64))
+    norm = np.linalg.norm(run(features, zero))
     assert norm == pytest.approx(feature_norm(120), rel=2e-4)
 
 

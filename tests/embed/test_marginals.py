@@ -8,18 +8,29 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nacre.vault.rows import Block, grid
+from tests.vaults import block_of
 
 from nacre.cells import fine_cells, table_columns
 from nacre.embed.marginals import cell_places, offsets, single_features, table_features
-from nacre.schema import Code, Layout, Number
-from nacre.vault import Bound, Row, Segment
-from nacre.vault.doors.sum import ExactSum, row_shape
+from nacre.rows import Row, TableEncoder
+from nacre.schema import Boolean, Categorical, Integer, Layout, Number, Schema
+from nacre.vault import Bound, Segment
+from nacre.vault.exact_sum import ExactSum
 
-LAYOUT = Layout(
-    numbers=(Number("few", 9), Number("many", 99_999), Number("gap", 700), Number("real", 1 << 30)),
-    codes=(Code("sex", 2), Code("gap", 2, "missing"), Code("label", 3), Code("job", 5)),
+SCHEMA = Schema(
+    {
+        "few": Integer(low=0, high=9),
+        "many": Integer(low=0, high=99_999),
+        "sex": Boolean(),
+        "gap": Integer(low=0, high=700, nullable=True),
+        "label": Categorical(values=tuple("abc")),
+        "job": Categorical(values=tuple("abcde")),
+        "wide": Integer(low=0, high=(1 << 40) + 12_345),  # rows show its leading 30 bits
+    },
+    label="label",
 )
+ENCODER = TableEncoder(SCHEMA)
+LAYOUT = ENCODER.layout
 LABEL, MOST = 2, 40
 COLUMNS = table_columns(LAYOUT, LABEL, MOST)
 SIZES = [column.size for column in COLUMNS]
@@ -61,13 +72,16 @@ def test_columns_join_a_number_with_its_missing_indicator_and_leave_the_label_ou
 
 @pytest.mark.parametrize("ticks", [1, 39, 40, 41, 700, 16_384, 16_385, 99_999, 1 << 30, 1 << 60])
 def test_fine_cells_cover_every_tick_once(ticks):
-    cells = fine_cells(Number("x", ticks), 40)
+    number = Number("x", ticks)
+    cells, seen = fine_cells(number, 40), 1 << number.shift
     assert cells.low[0] == 0 and cells.high[-1] == ticks
     assert (cells.low[1:] == cells.high[:-1] + 1).all()
     assert (cells.low <= cells.high).all()
     assert cells.size == min(ticks + 1, 40)
     if ticks >= 40:
-        assert cells.high[0] == 0 and cells.low[-1] == ticks
+        # Each end is a cell of its own, as far as a row shows it.
+        assert cells.high[0] == seen - 1 and cells.low[-1] == ticks // seen * seen
+        assert not (cells.low % seen).any(), "a cell must begin where its position does"
         width = (cells.high - cells.low + 1)[1:-1]
         assert width.max() <= width.min() + max(2, ticks / 2**15)
 
@@ -76,46 +90,50 @@ def test_fine_cells_cover_every_tick_once(ticks):
 @pytest.mark.parametrize("part", [0.0, 0.3, 1.0])
 def test_cells_are_finer_near_zero_and_nowhere_twice_as_wide_as_equal_ones(ticks, part):
     zero = round(part * ticks)
-    cells = fine_cells(Number("x", ticks, zero), 256)
+    number = Number("x", ticks, zero)
+    cells, seen = fine_cells(number, 256), 1 << number.shift
     assert cells.low[0] == 0 and cells.high[-1] == ticks
     assert (cells.low[1:] == cells.high[:-1] + 1).all() and (cells.low <= cells.high).all()
     width = (cells.high - cells.low + 1)[1:-1]
     assert width.max() <= 2 * ticks / 254 + 2
     if ticks > 10_000:
-        near = np.searchsorted(cells.high, min(max(zero, 1), ticks - 1)) - 1
+        inner = min(max(zero, seen), ticks // seen * seen - 1)
+        near = np.searchsorted(cells.high, inner) - 1
         assert width[near] < ticks / 254 / 20
         assert 200 < cells.size <= 256
 
 
 def test_places_are_those_of_the_ticks():
     rows = encoded(4000)
-    # Beyond 2^16 ticks a row shows a rounded number: keep to ticks that the grid shows exactly.
-    rows.ticks[:, 3] = rows.ticks[:, 3] >> 14 << 14
-    places = jax.vmap(cell_places(LAYOUT, COLUMNS, MOST))(grid(rows, LAYOUT))
+    places = jax.vmap(cell_places(LAYOUT, COLUMNS))(block_of(rows).rows)
     assert (np.asarray(places) == numpy_cells(rows) + offsets(SIZES)[:-1]).all()
 
 
-@pytest.mark.parametrize("ticks", [1, 2, 5, 511, 512, 4500, 16_384, 30_000, 65_536, 99_999])
+SOME_TICKS = [1, 2, 5, 511, 512, 16_385, 99_999]
+HUGE_TICKS = [(1 << 30) - 1, 1 << 30, (1 << 31) + 7, (1 << 40) + 12_345, (1 << 62) + 1]
+
+
+@pytest.mark.parametrize("ticks", [*SOME_TICKS, *HUGE_TICKS])
 @pytest.mark.parametrize("part", [None, 0, 0.4])
-def test_every_tick_that_the_grid_can_tell_finds_its_cell(ticks, part):
+def test_every_tick_finds_its_cell(ticks, part):
     zero = None if part is None else round(part * ticks)
     layout = Layout(numbers=(Number("x", ticks, zero),), codes=())
     (column,) = columns = table_columns(layout, -1, 512)
-    every = np.arange(ticks + 1)[:, None]
-    found = jax.vmap(cell_places(layout, columns, 512))(grid(layout.encoded(every), layout))
-    wanted = np.searchsorted(column.cells.high, every)
-    # Above 2^16 ticks two neighbors may share a position; never more than one cell apart.
-    difference = np.abs(np.asarray(found) - wanted)
-    assert difference.max() <= (1 if ticks > 1 << 16 else 0)
-    assert (difference > 0).mean() < 0.01
+    cells = column.cells
+    if ticks < 1 << 20:
+        some = np.arange(ticks + 1)
+    else:  # both sides of every edge between cells, and others
+        rng = np.random.default_rng(0)
+        some = np.concatenate([cells.low, cells.high, rng.integers(0, ticks, 5000, endpoint=True)])
+    found = jax.vmap(cell_places(layout, columns))(block_of(layout.encoded(some[:, None])).rows)
+    assert (np.asarray(found)[:, 0] == np.searchsorted(cells.high, some)).all()
 
 
 def sums(features, size, norm, rows):
-    bound = Bound(segments=(Segment(size=size, norm=norm, signed=False),), by="label")
-    shape = row_shape(len(LAYOUT.numbers), len(LAYOUT.codes))
-    exact = ExactSum(features, bound, shape, label=LABEL)
+    bound = Bound(segments=(Segment(size=size, norm=norm, signed=False),), by=ENCODER.label)
+    exact = ExactSum(features, bound, ENCODER)
     assert exact.exact and exact.integer, "must run as integers, hence mapped over rows"
-    return exact([Block(grid(rows, LAYOUT), rows.valid)], 3)[0]
+    return exact([block_of(rows)])[0]
 
 
 def bins_and_widths():
@@ -126,8 +144,7 @@ def bins_and_widths():
 
 def test_the_sums_are_the_class_wise_histograms():
     rows = encoded(512)
-    rows.ticks[:, 3] = rows.ticks[:, 3] >> 14 << 14
-    features = single_features(cell_places(LAYOUT, COLUMNS, MOST))
+    features = single_features(cell_places(LAYOUT, COLUMNS))
     found = sums(features, sum(SIZES), math.sqrt(len(SIZES)), rows)
     cells, label = numpy_cells(rows), rows.codes[:, LABEL]
     for column, (start, size) in enumerate(zip(offsets(SIZES), SIZES, strict=False)):
@@ -142,10 +159,9 @@ SOME = [(4,), (1, 3), (1, 5), (3, 5)]
 @pytest.mark.parametrize("tables", [ALL, SOME], ids=["all", "some"])
 def test_the_sums_are_the_weighted_class_wise_tables(tables):
     rows = encoded(512)
-    rows.ticks[:, 3] = rows.ticks[:, 3] >> 14 << 14
     bins, widths = bins_and_widths()
     weights = np.arange(3, 3 + len(tables))
-    places = cell_places(LAYOUT, COLUMNS, MOST)
+    places = cell_places(LAYOUT, COLUMNS)
     features = table_features(places, np.concatenate(bins), widths, tables, weights, skipped=[1])
     sizes = [math.prod(widths[c] for c in table) for table in tables]
     norm = math.sqrt((weights**2).sum())
@@ -176,7 +192,7 @@ def test_the_bound_holds_and_is_reached_on_any_row(numbers, codes):
         assert indices[0] >= 0 and indices[-1] < size
 
 
-PLACES = cell_places(LAYOUT, COLUMNS, MOST)
+PLACES = cell_places(LAYOUT, COLUMNS)
 SINGLE = jax.jit(single_features(PLACES))
 BINS, WIDTHS = bins_and_widths()
 PAIRS = list(itertools.combinations(range(6), 2))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import nacre
 from nacre.errors import NacreError
-from nacre.methods import METHODS
+from nacre.methods import METHODS, find
 from nacre.schema import Boolean, Categorical, Datetime, Integer, Ordinal, Real, Schema, SchemaError
 from nacre.vault import Adjacency
 
@@ -29,7 +29,6 @@ SMALLEST = {
     "columns": (2, 3, 32),
     "rounds": (1, 2),
     "each_column": (0.1, 2.5),
-    "algorithm": ("aim", "mst"),
 }
 LARGEST = 2**53 - 1
 JUNK = ["", "nan", "inf", "-1e308", "9" * 30, "<x>", "1970-01-01", "9999-12-31", "true", None, "\0"]
@@ -121,7 +120,7 @@ def tables(draw, schema):
 @st.composite
 def cases(draw, name):
     """A method with small settings, a schema, a table and what else a fit is asked for."""
-    kind = METHODS[name]
+    kind = find(name)
     names = {field.name for field in dataclasses.fields(kind)}
     chosen = {k: draw(st.sampled_from(v)) for k, v in SMALLEST.items() if k in names}
     schema = draw(schemas())
@@ -142,7 +141,7 @@ def check(case):
     except NacreError:
         return
     model = nacre.fit(table, schema, bad_rows="zero", **options)
-    assert model.guarantee.releases == tuple(p.release for p in planned.releases)
+    assert model.guarantee.releases == planned.releases
     try:
         drawn = model.sample(7)
     except NacreError:

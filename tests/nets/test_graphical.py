@@ -1,6 +1,7 @@
 """The graphical generator: draws follow the network, files that lie are refused."""
 
 import copy
+import dataclasses
 import tracemalloc
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from nacre.nets.graphical import GraphicalGenerator
 from nacre.nets.graphical_tree import Network, Tree, onto
+from nacre.rows import TableEncoder
 from nacre.schema import Categorical, Integer, Schema
 
 SCHEMA = Schema(
@@ -19,7 +21,7 @@ SCHEMA = Schema(
     },
     label="y",
 )
-LAYOUT = SCHEMA.layout
+LAYOUT, ENCODER = SCHEMA.layout, TableEncoder(SCHEMA)
 LABEL = LAYOUT.code("y")
 
 
@@ -41,11 +43,12 @@ def generator():
         sizes=(6, 3, 2),
         most=512,
         label=LABEL,
+        layout=LAYOUT,
     )
 
 
 def draw(generator, n=40_000, fixed=None):
-    found = generator.sample(n, LAYOUT, np.random.default_rng(1), fixed or {})
+    found = generator.given(fixed or {}).sample(n, np.random.default_rng(1))
     codes = {name: found.codes[:, LAYOUT.code(name)] for name in "bcy"}
     return found.ticks[:, 0], codes
 
@@ -85,10 +88,10 @@ def test_impossible_conditions_are_refused(generator):
 
 def test_state_and_back(generator):
     config, arrays = generator.state()
-    again = GraphicalGenerator.restore(config, arrays)
+    again = GraphicalGenerator.restore(config, arrays, ENCODER)
     for one, other in zip(draw(generator, n=200), draw(again, n=200), strict=True):
         np.testing.assert_equal(one, other)
-    names = [measurement.column for measurement in again.measured(LAYOUT)]
+    names = [measurement.column for measurement in again.measured()]
     assert sorted(names) == ["a", "b", "c", "y"]
 
 
@@ -144,7 +147,7 @@ def test_files_that_do_not_fit_together_are_refused(generator, what):
     config, arrays = damaged(*generator.state(), what)
     tracemalloc.start()
     with pytest.raises((ValueError, IndexError)):
-        GraphicalGenerator.restore(config, arrays)
+        GraphicalGenerator.restore(config, arrays, ENCODER)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1 << 25
@@ -152,7 +155,7 @@ def test_files_that_do_not_fit_together_are_refused(generator, what):
 
 def test_another_layout_is_refused(generator):
     with pytest.raises(ValueError, match="another layout"):
-        generator.sample(1, SCHEMA.select(["a", "y"]).layout, np.random.default_rng(0), {})
+        draw(dataclasses.replace(generator, layout=SCHEMA.select(["a", "y"]).layout), n=1)
     more = Schema(SCHEMA.columns | {"y": Categorical(values=("no", "yes", "maybe"))}, label="y")
     with pytest.raises(ValueError, match="another layout"):
-        generator.sample(1, more.layout, np.random.default_rng(0), {})
+        draw(dataclasses.replace(generator, layout=more.layout), n=1)

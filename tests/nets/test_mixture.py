@@ -1,13 +1,18 @@
 """Sampling from a mixture: its marginals, its dependence, and what is given."""
 
+import dataclasses
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from nacre.cells import Cells, number_cells
-from nacre.nets import MixtureGenerator
+from nacre.nets.mixture import MixtureGenerator
 from nacre.schema import Code, Layout, Number
 
 LAYOUT = Layout(numbers=(Number("age", 99),), codes=(Code("sex", 2), Code("job", 3)))
+
+ENCODER = SimpleNamespace(layout=LAYOUT)
 
 
 def two_groups() -> MixtureGenerator:
@@ -20,11 +25,12 @@ def two_groups() -> MixtureGenerator:
         codes=[np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]])],
         cells=[number_cells(99)],
         label=0,
+        layout=LAYOUT,
     )
 
 
 def test_rows_follow_the_mixture():
-    drawn = two_groups().sample(10_000, LAYOUT, np.random.default_rng(0), {})
+    drawn = two_groups().sample(10_000, np.random.default_rng(0))
     sex, job = drawn.codes.T
     assert sex.mean() == pytest.approx(0.75, abs=1e-3)
     assert ((drawn.ticks[:, 0] >= 50) == (sex == 1)).all()
@@ -37,7 +43,7 @@ def test_rows_follow_the_mixture():
 
 def test_single_rows_follow_the_mixture_too():
     rng = np.random.default_rng(1)
-    rows = [two_groups().sample(1, LAYOUT, rng, {}) for _ in range(2000)]
+    rows = [two_groups().sample(1, rng) for _ in range(2000)]
     sex = np.array([row.codes[0, 0] for row in rows])
     assert sex.mean() == pytest.approx(0.75, abs=0.04)
     ages = np.array([row.ticks[0, 0] for row in rows])
@@ -46,7 +52,7 @@ def test_single_rows_follow_the_mixture_too():
 
 @pytest.mark.parametrize(("fixed", "sex"), [({0: 1}, 1), ({1: 0}, 0), ({0: 1, 1: 2}, 1)])
 def test_given_values_are_kept_and_the_rest_follows_by_bayes(fixed, sex):
-    drawn = two_groups().sample(500, LAYOUT, np.random.default_rng(0), fixed)
+    drawn = two_groups().given(fixed).sample(500, np.random.default_rng(0))
     assert (drawn.codes[:, 0] == sex).all()
     for place, code in fixed.items():
         assert (drawn.codes[:, place] == code).all()
@@ -55,13 +61,13 @@ def test_given_values_are_kept_and_the_rest_follows_by_bayes(fixed, sex):
 
 def test_values_that_exclude_each_other_are_refused():
     with pytest.raises(ValueError, match="no probability"):
-        two_groups().sample(5, LAYOUT, np.random.default_rng(0), {0: 0, 1: 2})
+        two_groups().given({0: 0, 1: 2}).sample(5, np.random.default_rng(0))
 
 
 def test_state_and_restore():
     config, arrays = two_groups().state()
-    again = MixtureGenerator.restore(config, arrays)
-    a, b = (g.sample(100, LAYOUT, np.random.default_rng(3), {}) for g in (two_groups(), again))
+    again = MixtureGenerator.restore(config, arrays, ENCODER)
+    a, b = (g.sample(100, np.random.default_rng(3)) for g in (two_groups(), again))
     assert (a.ticks == b.ticks).all()
     assert (a.codes == b.codes).all()
 
@@ -72,7 +78,7 @@ def test_restore_refuses_what_is_no_probability(broken):
     arrays["code0"] = arrays["code0"] * np.float32(1)
     arrays["code0"][0, 0] = broken
     with pytest.raises(ValueError, match="something else"):
-        MixtureGenerator.restore(config, arrays)
+        MixtureGenerator.restore(config, arrays, ENCODER)
 
 
 BROKEN = {
@@ -89,7 +95,7 @@ BROKEN = {
 def test_restore_refuses_what_could_not_be_drawn(what):
     config, arrays = two_groups().state()
     with pytest.raises(ValueError):
-        MixtureGenerator.restore(config, arrays | BROKEN[what])
+        MixtureGenerator.restore(config, arrays | BROKEN[what], ENCODER)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +109,7 @@ def test_restore_refuses_what_could_not_be_drawn(what):
 )
 def test_another_layout_is_refused(other):
     with pytest.raises(ValueError, match="another layout"):
-        two_groups().sample(1, other, np.random.default_rng(0), {})
+        dataclasses.replace(two_groups(), layout=other).sample(1, np.random.default_rng(0))
 
 
 def test_cells_cover_every_tick_once():

@@ -2,11 +2,11 @@
 
 import dataclasses
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from nacre.nets import GENERATORS
 from nacre.nets.mosaic import MosaicGenerator
 from nacre.schema import Code, Layout, Number
 
@@ -14,6 +14,7 @@ LAYOUT = Layout(
     numbers=(Number("age", 20), Number("wage", 3)),
     codes=(Code("wage", 2, "missing"), Code("job", 3), Code("label", 2), Code("town", 4)),
 )
+ENCODER = SimpleNamespace(layout=LAYOUT)
 SIZES = (21, 5, 3, 4)  # age; wage and missing; job; town, which is loose
 BINS = np.r_[np.arange(21) // 7, [3, 3, 4, 4, 5], [6, 7, 7], [-1] * 4]
 
@@ -39,6 +40,7 @@ def generator(trust=-1.0, seed=0, components=6):
         most=512,
         trust=trust,
         label=2,
+        layout=LAYOUT,
     )
 
 
@@ -63,7 +65,7 @@ def exact_joint(model):
 
 
 def empirical(model, n, fixed, seed=1):
-    rows = model.sample(n, LAYOUT, np.random.default_rng(seed), fixed)
+    rows = model.given(fixed).sample(n, np.random.default_rng(seed))
     wage = np.where(rows.codes[:, 0] == 1, 4, rows.ticks[:, 1])
     assert (rows.ticks[rows.codes[:, 0] == 1, 1] == 0).all()
     cells = rows.ticks[:, 0], wage, rows.codes[:, 1], rows.codes[:, 2], rows.codes[:, 3]
@@ -99,7 +101,7 @@ def test_quotas_are_closer_than_chance():
     model = generator()
     wanted = exact_joint(model).sum((1, 2, 3, 4))
     rng = np.random.default_rng(3)
-    ages = [model.sample(500, LAYOUT, rng, {}).ticks[:, 0] for _ in range(20)]
+    ages = [model.sample(500, rng).ticks[:, 0] for _ in range(20)]
     errors = [np.abs(np.bincount(a, minlength=21) / 500 - wanted).sum() for a in ages]
     chance = [np.abs(rng.multinomial(500, wanted) / 500 - wanted).sum() for _ in range(20)]
     assert np.mean(errors) < 0.8 * np.mean(chance)
@@ -110,7 +112,7 @@ def test_a_rare_label_is_served_even_if_rejection_would_take_forever():
     tilt = model.tilt.copy()
     tilt[1, :21] -= 14  # label 1 has a chance of about one in a million
     rare = dataclasses.replace(model, tilt=tilt)
-    rows = rare.sample(50, LAYOUT, np.random.default_rng(0), {2: 1})
+    rows = rare.given({2: 1}).sample(50, np.random.default_rng(0))
     assert (rows.codes[:, 2] == 1).all()
 
 
@@ -121,17 +123,17 @@ def test_impossible_values_are_refused_and_numbers_cannot_be_fixed():
     inside[:, 31] = 0  # town 2
     nowhere = dataclasses.replace(model, inside=inside)
     with pytest.raises(ValueError, match="no probability"):
-        nowhere.sample(5, LAYOUT, rng, {3: 2})
+        nowhere.given({3: 2}).sample(5, rng)
     with pytest.raises(ValueError, match="list of values"):
-        model.sample(5, LAYOUT, rng, {0: 1})
+        model.given({0: 1}).sample(5, rng)
 
 
 @pytest.mark.parametrize("trust", [-1.0, 0.5])
 def test_a_restored_generator_draws_the_same_rows(trust):
     model = generator(trust)
     config, arrays = model.state()
-    again = GENERATORS["MosaicGenerator"].restore(config, arrays)
-    a, b = (m.sample(300, LAYOUT, np.random.default_rng(5), {2: 1}) for m in (model, again))
+    again = MosaicGenerator.restore(config, arrays, ENCODER)
+    a, b = (m.given({2: 1}).sample(300, np.random.default_rng(5)) for m in (model, again))
     assert (a.ticks == b.ticks).all() and (a.codes == b.codes).all()
 
 
@@ -150,14 +152,14 @@ BROKEN = {
 def test_arrays_that_do_not_fit_are_refused(name):
     config, arrays = generator(0.5).state()
     with pytest.raises(ValueError, match="mosaic"):
-        MosaicGenerator.restore(config, {**arrays, name: BROKEN[name](arrays[name])})
+        MosaicGenerator.restore(config, {**arrays, name: BROKEN[name](arrays[name])}, ENCODER)
 
 
 def test_a_bin_far_away_is_refused_at_no_cost():
     config, arrays = generator(0.5).state()
     bins = np.where(arrays["bins"] == 7, 1 << 40, arrays["bins"])
     with pytest.raises(ValueError, match="not consecutive"):
-        MosaicGenerator.restore(config, {**arrays, "bins": bins})
+        MosaicGenerator.restore(config, {**arrays, "bins": bins}, ENCODER)
 
 
 @pytest.mark.parametrize(
@@ -167,13 +169,13 @@ def test_a_bin_far_away_is_refused_at_no_cost():
 def test_settings_that_do_not_fit_are_refused(change):
     config, arrays = generator(0.5).state()
     with pytest.raises(ValueError):
-        MosaicGenerator.restore({**config, **change}, arrays)
+        MosaicGenerator.restore({**config, **change}, arrays, ENCODER)
 
 
 def test_another_layout_is_refused():
     other = Layout(numbers=LAYOUT.numbers[:1], codes=LAYOUT.codes)
     with pytest.raises(ValueError, match="another layout"):
-        generator().sample(1, other, np.random.default_rng(0), {})
+        dataclasses.replace(generator(), layout=other).sample(1, np.random.default_rng(0))
 
 
 # Bins of age and of job (two: its first value, the others); 0 where the pair cannot be.
@@ -200,7 +202,7 @@ def test_linked_columns_never_meet_where_they_cannot(given):
 def test_linked_models_survive_a_file():
     model = linked()
     config, arrays = model.state()
-    again = MosaicGenerator.restore(config, arrays)
+    again = MosaicGenerator.restore(config, arrays, ENCODER)
     assert (again.links == model.links).all() and (again.linked == model.linked).all()
     with pytest.raises(ValueError, match="links"):
-        MosaicGenerator.restore(config, {**arrays, "linked": arrays["linked"][1:]})
+        MosaicGenerator.restore(config, {**arrays, "linked": arrays["linked"][1:]}, ENCODER)

@@ -37,7 +37,7 @@ def counts(n=8000, seed=0):
     return singles, Pairs((0, 1), GROUPS, {(0, 1): tables[2]}, {(0, 1): NOISE}), (a, b, label)
 
 
-def blind(singles, pairs):
+def blind(singles, pairs, layout=LAYOUT):
     """A mixture of one component: every column is right, and nothing depends on anything."""
     parts = [
         np.bincount(group, singles.cleaned[c].sum(0)) / singles.total
@@ -45,12 +45,12 @@ def blind(singles, pairs):
     ]
     weights = (singles.sizes / singles.total)[None].astype(np.float32)
     components = np.concatenate(parts)[None].astype(np.float32)
-    return untaught(singles, pairs, components, weights, most=512, label=1)
+    return untaught(singles, pairs, components, weights, most=512, label=1, layout=layout)
 
 
 def label_error(model, truth):
     a, b, label = truth
-    rows = model.sample(20_000, LAYOUT, np.random.default_rng(3), {})
+    rows = model.sample(20_000, np.random.default_rng(3))
     error = []
     for group in np.ndindex(3, 3):
         real = (GROUPS[0][a] == group[0]) & (b == group[1])
@@ -90,7 +90,7 @@ def test_columns_stay_as_they_were_when_the_label_is_taught():
         pair_deviation=1.0,
         rng=np.random.default_rng(0),
     )
-    rows = model.sample(8000, LAYOUT, np.random.default_rng(1), {})
+    rows = model.sample(8000, np.random.default_rng(1))
     share = np.bincount(rows.codes[:, 0], minlength=4) / 8000
     assert share == pytest.approx(singles.cleaned[0].sum(0) / singles.total, abs=0.01)
 
@@ -159,10 +159,10 @@ def test_a_label_of_one_class_needs_no_teacher():
     values = np.array([[30.0, 10, 5, 5, 20, 20, 10]])
     singles = Singles.of(table_columns(layout, 1, 512), values, NOISE)
     pairs = Pairs((0, 1), GROUPS, {(0, 1): np.ones((1, 3, 3))}, {(0, 1): NOISE})
-    plain = blind(singles, pairs)
+    plain = blind(singles, pairs, layout)
     rng = np.random.default_rng(0)
     model = taught(plain, singles, pairs, trust=0.5, deviation=1.0, pair_deviation=1.0, rng=rng)
-    assert (model.sample(9, layout, rng, {}).codes[:, 1] == 0).all()
+    assert (model.sample(9, rng).codes[:, 1] == 0).all()
 
 
 def test_the_association_of_cells_that_hold_next_to_nothing_is_a_number():

@@ -4,8 +4,10 @@ import math
 
 import pytest
 
+from nacre.rows import Label
 from nacre.vault import Adjacency, Bound, Segment
 
+Y = Label("y", 2)
 ADD, REPLACE = Adjacency.ADD_REMOVE, Adjacency.REPLACE_ONE
 
 
@@ -25,10 +27,10 @@ def bound(*segments, **more):
         (bound({"norm": 1.0}, count=3.0), 10, 10),
         (bound(count=1.0), 1, 1),
         # By label: counts are free up to the norm of signed features.
-        (bound({"norm": 1.0}, by="y", count=1.0), 2, 4),
-        (bound({"norm": 1.0}, by="y", count=2.0), 5, 10),
-        (bound({"norm": 1.0, "signed": False}, by="y", count=0.5), 1.25, 2.5),
-        (bound(by="y", count=1.0), 1, 2),
+        (bound({"norm": 1.0}, by=Y, count=1.0), 2, 4),
+        (bound({"norm": 1.0}, by=Y, count=2.0), 5, 10),
+        (bound({"norm": 1.0, "signed": False}, by=Y, count=0.5), 1.25, 2.5),
+        (bound(by=Y, count=1.0), 1, 2),
     ],
 )
 def test_squared_sensitivity(given, add, replace):
@@ -38,11 +40,11 @@ def test_squared_sensitivity(given, add, replace):
 
 def test_dp_merf_and_pearl_as_published_here():
     columns = 5
-    mixed = bound({"norm": 1.0}, {"norm": 1.0, "signed": False}, by="y", count=0.25)
+    mixed = bound({"norm": 1.0}, {"norm": 1.0, "signed": False}, by=Y, count=0.25)
     assert mixed.sensitivity(ADD) ** 2 == pytest.approx(2 + 0.25**2)
     assert mixed.sensitivity(REPLACE) ** 2 == pytest.approx(4 + 2 * columns / columns)
     pairs, weight = 1000, 20.0
-    pearl = bound({"norm": math.sqrt(pairs)}, by="y", count=weight)
+    pearl = bound({"norm": math.sqrt(pairs)}, by=Y, count=weight)
     assert pearl.sensitivity(ADD) ** 2 == pytest.approx(pairs + weight**2)
     assert pearl.sensitivity(REPLACE) ** 2 == pytest.approx(4 * pairs)
 

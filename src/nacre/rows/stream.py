@@ -71,7 +71,7 @@ class Stream:
             yield _padded(_join(self.encoder, parts, empty), size)
 
     def whole(self) -> Block:
-        """All rows at once, for step-wise training."""
+        """All rows at once, for step-wise training; never none, so that an empty table trains."""
         size, parts = 0, []
         for part in self._parts():
             parts.append(part)
@@ -82,7 +82,8 @@ class Stream:
                     f"{WHOLE >> 30} GiB here. Use a one-release method (Mosaic, PEARL, MERF)."
                 )
         empty = tuple(np.zeros((0, *leaf.shape), leaf.dtype) for leaf in self.encoder.shape)
-        return _join(self.encoder, parts, empty)
+        joined = _join(self.encoder, parts, empty)
+        return joined if len(joined.valid) else _padded(joined, 1)
 
     def _parts(self) -> Iterator[Block]:
         if self._kept is not None:

@@ -1,248 +1,214 @@
-"""The training loop, un-noised: Poisson batches, clipping, chunks; and its noise by itself."""
+"""The door `train`: what it refuses, in which order it pays, and a rate that follows a count."""
 
-import math
+import dataclasses
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from nacre.vault import Row
-from nacre.vault.doors.steps import Loop, Stage
-from nacre.vault.doors.sum import row_shape
-from nacre.vault.integers import SCALE
+from nacre.errors import BudgetExceeded, LedgerError
+from nacre.ledger import Ledger, charged, reserve_in
+from nacre.rows import Stream, TableEncoder
+from nacre.schema import Integer, Schema
+from nacre.vault import (
+    Adjacency,
+    Expected,
+    Plan,
+    Program,
+    Stage,
+    Steps,
+    Vault,
+    count_question,
+    epsilon_of,
+)
+from nacre.vault.doors import steps as steps_door
+from nacre.vault.doors import sum as sum_door
+from nacre.vault.plan import Planned
+from nacre.vault.tracing import RefusedFunction
 
-QUIET = 0.0  # no noise
-ALL = 2**32 - 1
-
-
-def table(count, seed=0):
-    numbers = np.random.default_rng(seed).integers(0, 65537, (count, 2))
-    return Row(jnp.asarray(numbers, jnp.int32), jnp.zeros((count, 0), jnp.int32))
-
-
-def run(
-    stages, rows, *, threshold=ALL, multiplier=QUIET, chunk=64, valid=None, size=2, exact=False
-):
-    """The noisy sums of one step, one for each stage."""
-    state = [jnp.zeros(size, jnp.float32)] * len(stages)
-    loop = Loop(
-        prepare=lambda state, key: None,
-        stages=tuple(stages),
-        update=lambda state, sums, key: list(sums),
-        threshold=threshold,
-        multiplier=multiplier,
-        chunk=chunk,
-        exact=exact,
-    )
-    valid = jnp.ones(len(rows.numbers), bool) if valid is None else jnp.asarray(valid)
-    return [np.asarray(s) for s in compiled(loop, state)(state, rows, valid)]
+SCHEMA = Schema(columns={"a": Integer(low=0, high=9)})
+QUESTION = Steps(name="training", share=1.0, steps=5, batch=50, rows=200)
 
 
-def compiled(loop, state, steps=1):
-    loop = loop.checked(state, row_shape(2, 0), jax.random.key(0))
-    keys = jax.random.split(jax.random.key(1)), jax.random.key(2)
-
-    def call(state, rows, valid):
-        return loop.compiled()(state, rows, valid, *keys, jnp.arange(steps, dtype=jnp.int32))
-
-    return call
+def table(count=200):
+    return pa.table({"a": np.arange(count) % 10})
 
 
-def units(shared, earlier, row, key):
-    return row.numbers / 65536.0
+def per_row(shared, earlier, row, key):
+    return row.numbers / 9.0
+
+
+PROGRAM = Program(
+    state=jnp.zeros(1),
+    prepare=lambda state, key: state,
+    per_row=(per_row,),
+    update=lambda state, sums, key: sums[0],
+)
+
+
+def quick(question=QUESTION, data=None, **more):
+    """A vault with a noise that fits the budget, without the search for the least."""
+    release = question.release(0.1, Adjacency.ADD_REMOVE)
+    planned = Planned(question=question, release=release, expected=Expected())
+    plan = Plan(epsilon=1.0, delta=1e-5, adjacency=Adjacency.ADD_REMOVE, asked=(planned,))
+    return Vault(Stream(TableEncoder(SCHEMA), table() if data is None else data), plan, **more)
+
+
+def train(vault, question=QUESTION, program=PROGRAM, **more):
+    return vault.train(question, program, key=jax.random.key(0), **more)
+
+
+def test_the_charge_comes_before_the_key(monkeypatch):
+    order = []
+    real = steps_door.system_key
+    monkeypatch.setattr(steps_door, "system_key", lambda: order.append("key") or real())
+    train(quick(charge=lambda release: order.append("charge")))
+    assert order == ["charge", "key"]
+
+
+def test_no_key_without_a_charge(monkeypatch):
+    def full(release):
+        raise BudgetExceeded("The ledger says no.")
+
+    monkeypatch.setattr(steps_door, "system_key", lambda: pytest.fail("a key was drawn"))
+    vault = quick(charge=full)
+    with pytest.raises(BudgetExceeded):
+        train(vault)
+    assert not vault.releases
+
+
+def test_the_user_key_does_not_decide_the_noise():
+    first, second = (float(train(quick())[0]) for _ in range(2))
+    assert first != second
+
+
+def test_an_empty_table_is_trained_on_like_any_other():
+    assert np.isfinite(np.asarray(train(quick(data=table(0))))).all()
+
+
+def test_the_rate_is_the_public_one_and_never_above_one():
+    assert QUESTION.release(1.0, Adjacency.ADD_REMOVE).rate == 0.25
+    few = dataclasses.replace(QUESTION, rows=20)
+    assert few.release(1.0, Adjacency.ADD_REMOVE).rate == 1 - 2**-32
 
 
 @pytest.mark.parametrize(
-    ("count", "chunk", "exact"), [(63, 64, False), (200, 64, False), (50, 7, True), (5, 1, True)]
+    ("change", "message"),
+    [
+        ({"steps": 0}, "at least 1"),
+        ({"batch": 0}, "at least 1"),
+        ({"stages": (Stage(clip=1.0, share=0.5),)}, "add up"),
+        ({"stages": (Stage(clip=1.0),) * 2}, "add up"),
+    ],
 )
-def test_batches_larger_than_a_chunk_lose_nothing(count, chunk, exact):
-    rows = table(count)
-    (found,) = run([Stage(per_row=units, clip=2.0)], rows, chunk=chunk, exact=exact)
-    assert found == pytest.approx(np.asarray(rows.numbers).sum(0) / 65536, abs=count * 1e-6)
+def test_questions_that_make_no_sense(change, message):
+    with pytest.raises(ValueError, match=message):
+        dataclasses.replace(QUESTION, **change)
 
 
-def test_rows_that_do_not_count():
-    rows, valid = table(50), np.arange(50) % 3 > 0
-    (found,) = run([Stage(per_row=units, clip=2.0)], rows, valid=valid)
-    assert found == pytest.approx(np.asarray(rows.numbers)[valid].sum(0) / 65536, abs=1e-3)
+@pytest.mark.parametrize("change", [{"clip": 0.0}, {"clip": np.inf}, {"clip": 1.0, "share": 1.5}])
+def test_stages_that_make_no_sense(change):
+    with pytest.raises(ValueError, match="positive clip"):
+        Stage(**change)
 
 
-@pytest.mark.parametrize("factor", [1e-3, 1.0, 1e30])
-def test_clipping_is_reached_and_never_exceeded(factor):
-    def pointing(shared, earlier, row, key):
-        return (row.numbers - 32768.0) * factor
-
-    (found,) = run([Stage(per_row=pointing, clip=0.3)], table(1))
-    assert np.linalg.norm(found) <= 0.3 * (1 + 1e-6)  # float32 at the very end
-    assert np.linalg.norm(found) >= 0.3 * (1 - 1e-5)
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_contributions_that_are_not_finite_count_zero(bad):
-    def sometimes(shared, earlier, row, key):
-        return jnp.where(row.numbers[0] < 30000, jnp.array([bad, 1.0]), row.numbers / 65536.0)
-
-    rows = table(60)
-    good = np.asarray(rows.numbers)[np.asarray(rows.numbers[:, 0]) >= 30000]
-    (found,) = run([Stage(per_row=sometimes, clip=2.0)], rows)
-    assert found == pytest.approx(good.sum(0) / 65536, abs=1e-3)
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"state": jnp.zeros(2)}, "same structure, shapes"),
+        ({"state": jnp.zeros(1, jnp.int32)}, "same structure, shapes"),
+        ({"state": [jnp.zeros(1)]}, "same structure, shapes"),
+        ({"per_row": (per_row, per_row)}, "2 functions of one row, the question 1"),
+        ({"per_row": (lambda s, e, row, k: row.numbers,)}, "floating"),
+    ],
+)
+def test_programs_that_make_no_sense_cost_nothing(change, message):
+    vault = quick()
+    with pytest.raises((ValueError, RefusedFunction), match=message):
+        train(vault, program=dataclasses.replace(PROGRAM, **change))
+    assert not vault.releases
 
 
-def test_poisson_batches_have_the_exact_rate():
-    def one(shared, earlier, row, key):
-        return jnp.ones(1)
-
-    # Batch sizes of 400 steps, kept in the state; each is binomial(500, rate).
-    rate, count, steps = 0.0371, 500, 400
-    loop = Loop(
-        prepare=lambda state, key: None,
-        stages=(Stage(per_row=one, clip=1.0),),
-        update=lambda state, sums, key: (state[0] + 1, state[1].at[state[0]].set(sums[0][0])),
-        threshold=round(rate * 2**32),
-        multiplier=QUIET,
-        chunk=64,
-    )
-    state = (jnp.zeros((), jnp.int32), jnp.zeros(steps))
-    _, sizes = compiled(loop, state, steps)(state, table(count), jnp.ones(count, bool))
-    sizes = np.asarray(sizes)
-    assert np.abs(sizes - np.rint(sizes)).max() < 1e-3
-    mean, variance = count * rate, count * rate * (1 - rate)
-    assert sizes.mean() == pytest.approx(mean, abs=5 * np.sqrt(variance / steps))
-    assert sizes.var() == pytest.approx(variance, rel=5 * np.sqrt(2 / steps))
+def test_a_public_number_of_rows_cannot_change_any_more():
+    vault = quick()
+    with pytest.raises(ValueError, match="has a public number of rows"):
+        train(vault, rows=300)
+    assert not vault.releases
 
 
-def test_stages_share_the_batch_and_see_what_came_before():
-    def first(shared, earlier, row, key):
-        return jnp.ones(2) * 0.5
+# -- the rate follows from a count ---------------------------------------------------------------
 
-    def second(shared, earlier, row, key):
-        return jnp.ones(2) * earlier[0][0] / 1000
-
-    one, two = run(
-        [Stage(per_row=first, clip=1.0, share=0.25), Stage(per_row=second, clip=1.0, share=0.75)],
-        table(300),
-        threshold=2**31,
-    )
-    size = one[0] / 0.5
-    assert 100 < size < 200
-    assert two[0] == pytest.approx(size * one[0] / 1000, rel=1e-3)
+COUNT = count_question(0.2)
+AFTER = Steps(name="training", share=0.8, steps=5, batch=50)
 
 
-def test_noise_follows_clip_multiplier_and_share():
-    def nothing(shared, earlier, row, key):
-        return jnp.zeros(20_000)
-
-    stages = [
-        Stage(per_row=nothing, clip=0.5, share=0.2),
-        Stage(per_row=nothing, clip=3.0, share=0.8),
-    ]
-    noises = run(stages, table(2), multiplier=2.0, size=20_000)
-    for stage, noise in zip(stages, noises, strict=True):
-        assert noise.std() == pytest.approx(stage.clip * 2 / stage.share**0.5, rel=0.03)
-    # One event: the multipliers of the stages compose to the step's own.
-    pairs = zip(stages, noises, strict=True)
-    together = sum((stage.clip / noise.std()) ** 2 for stage, noise in pairs)
-    assert together**-0.5 == pytest.approx(2.0, rel=0.03)
-    assert abs(np.corrcoef(*noises)[0, 1]) < 0.05
+def count_then_train(charge=None, adjacency="add-remove"):
+    plan = Plan.of([COUNT, AFTER], epsilon=1.0, delta=1e-5, adjacency=adjacency)
+    return Vault(Stream(TableEncoder(SCHEMA), table(400)), plan, charge=charge)
 
 
-def test_what_is_released_are_whole_multiples_of_a_public_unit():
-    # No bit of it comes from anything but integers: Mironov's attack (2012) has nothing to see.
-    def small(shared, earlier, row, key):
-        return row.numbers / 65536.0
-
-    loop = Loop(
-        prepare=lambda state, key: None,
-        stages=(Stage(per_row=small, clip=2.0),),
-        update=lambda state, sums, key: sums[0],
-        threshold=ALL,
-        multiplier=SCALE / 2.0**20,  # noise so large that float32 still shows single units
-        chunk=64,
-    )
-    state = jnp.zeros(2)
-    unit = 2.0 / 2.0**20
-    found = np.asarray(compiled(loop, state)(state, table(3), jnp.ones(3, bool)), np.float64)
-    assert np.abs(found / unit - np.rint(found / unit)).max() < 1e-6 * np.abs(found / unit).max()
-    program = loop.checked(state, row_shape(2, 0), jax.random.key(0))
-    keys = jax.random.split(jax.random.key(1)), jax.random.key(2)
-    with jax.enable_x64(True):
-        text = str(
-            jax.make_jaxpr(program.run)(
-                state, table(3), jnp.ones(3, bool), *keys, jnp.arange(1, dtype=jnp.int32)
-            )
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace-one"])
+def test_count_and_training_stay_within_the_budget_whatever_the_count(adjacency, monkeypatch):
+    for moved in (-(2**60), 0):  # so that the count is one, or what it is
+        monkeypatch.setattr(
+            sum_door, "add_discrete_gaussian", lambda sums, scale, moved=moved: sums + moved
         )
-    assert "erf_inv" not in text and "random_bits[bit_width=64" in text
+        vault = count_then_train(adjacency=adjacency)
+        rows = vault.count(COUNT)
+        assert rows == (400 if moved == 0 else 1)
+        train(vault, AFTER, rows=rows)
+        counted, trained = vault.releases
+        assert trained.mechanism == "subsampled-gaussian"
+        assert trained.delta == pytest.approx(0.8e-5)
+        assert trained.rate == pytest.approx(min(1, 50 / rows), abs=2**-31)
+        cost = epsilon_of([counted, trained], 1e-5, Adjacency(adjacency))
+        assert 0.99 < cost <= 1.0
+        assert vault.guarantee().epsilon == cost
+        vault.guarantee().verify()
 
 
-def test_both_secret_keys_decide_the_noise_and_the_batch():
-    loop = Loop(
-        prepare=lambda state, key: None,
-        stages=(Stage(per_row=units, clip=2.0),),
-        update=lambda state, sums, key: sums[0],
-        threshold=2**31,
-        multiplier=1.0,
-        chunk=64,
+def test_the_plan_shows_that_the_rate_comes_later():
+    plan = count_then_train().plan
+    counted, trained = plan.releases
+    assert "rate after the count" in trained.theorem
+    assert trained.mechanism == "approximate" and trained.delta == pytest.approx(0.8e-5)
+    assert 0.999 < epsilon_of([counted, trained], 1e-5) <= 1.0
+    assert "follow from the noisy count" in str(plan)
+    assert plan.mu is None
+
+
+def test_training_without_a_number_of_rows_is_refused():
+    vault = count_then_train()
+    with pytest.raises(ValueError, match="needs a number of rows"):
+        train(vault, AFTER)
+    assert not vault.releases
+
+
+def test_a_ledger_holds_count_and_training_in_one_entry(tmp_path):
+    ledger = Ledger(tmp_path / "budget.db")
+    ledger.open("rows", epsilon=1, delta=1e-5)
+    plan = count_then_train().plan
+    reservation = reserve_in(ledger, "rows", plan)
+    with charged(reservation):
+        vault = count_then_train(reservation)
+        train(vault, AFTER, rows=vault.count(COUNT))
+    (entry,) = ledger.history("rows")
+    assert (entry.epsilon, entry.delta, entry.status) == (1.0, 1e-5, "finished")
+    assert [dict(r) for r in entry.releases] == [r.to_dict() for r in vault.releases]
+    # What was bought is spent: nothing is left for another.
+    with pytest.raises(BudgetExceeded):
+        count_then_train(reserve_in(ledger, "rows", plan)).count(COUNT)
+
+
+def test_a_ledger_that_adds_mu_refuses_it_before_anything_is_spent(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        sum_door, "add_discrete_gaussian", lambda *_: pytest.fail("noise was drawn")
     )
-    for multiplier in (1.0, QUIET):
-        state = jnp.zeros(2)
-        one = Loop(**(vars(loop) | {"multiplier": multiplier}))
-        call = one.checked(state, row_shape(2, 0), jax.random.key(0)).compiled()
-        first, second, third = jax.random.split(jax.random.key(5), 3)
-        found = [
-            tuple(
-                np.asarray(
-                    call(
-                        state,
-                        table(40),
-                        jnp.ones(40, bool),
-                        jnp.stack(pair),
-                        jax.random.key(2),
-                        jnp.arange(1, dtype=jnp.int32),
-                    )
-                )
-            )
-            for pair in ((first, second), (first, third), (third, second), (first, second))
-        ]
-        assert len(set(found)) == 3 and found[0] == found[3]
-
-
-@pytest.mark.parametrize("chunk", [0, 1, 32, 100, 65, -64])
-def test_chunks_are_multiples_of_64(chunk):
-    with pytest.raises(ValueError, match="multiple of 64"):
-        run([Stage(per_row=units, clip=1.0)], table(3), chunk=chunk)
-
-
-def test_hardly_any_noise_is_refused():
-    with pytest.raises(ValueError, match="hardly any noise"):
-        run([Stage(per_row=units, clip=1.0)], table(3), multiplier=1e-12)
-    assert math.log2(SCALE / 1e-6) < 50  # what a release allows
-
-
-def test_stages_that_make_no_sense():
-    for change in (
-        {"clip": 0.0},
-        {"clip": np.inf},
-        {"clip": np.nan},
-        {"share": 0.0},
-        {"share": 1.5},
-    ):
-        with pytest.raises(ValueError):
-            Stage(**({"per_row": units, "clip": 1.0} | change))
-
-
-def test_programs_of_the_wrong_form_are_refused():
-    def integers(shared, earlier, row, key):
-        return row.numbers
-
-    for per_row in (integers, lambda s, e, row, k: ()):
-        with pytest.raises(ValueError, match="floating"):
-            run([Stage(per_row=per_row, clip=1.0)], table(3))
-
-
-def test_sixty_four_bit_mode_outside_changes_nothing():
-    rows = table(30)
-    (plain,) = run([Stage(per_row=units, clip=2.0)], rows)
-    with jax.enable_x64(True):
-        (wide,) = run([Stage(per_row=units, clip=2.0)], rows)
-    np.testing.assert_array_equal(plain, wide)
+    ledger = Ledger(tmp_path / "budget.db")
+    ledger.open("rows", epsilon=9, delta=1e-4, composition="gaussian")
+    vault = count_then_train(reserve_in(ledger, "rows", count_then_train().plan))
+    with pytest.raises(LedgerError):
+        vault.count(COUNT)
+    assert not vault.releases and not ledger.history("rows")

@@ -1,175 +1,217 @@
-"""The exact sum enforces its bound whatever the features say, and is right for honest ones."""
+"""The door `sum`: what it releases, with what noise, and in which order it pays."""
+
+import math
 
 import jax.numpy as jnp
 import numpy as np
+import pyarrow as pa
 import pytest
+from tests.vaults import open_vault
 
+from nacre.errors import BudgetExceeded
+from nacre.rows import Label, Source
 from nacre.schema import Categorical, Integer, Schema
-from nacre.vault import Bound, Segment
-from nacre.vault.doors.sum import BLOCK, ExactSum, row_shape
-from nacre.vault.rows import blocks
-from nacre.vault.tracing import RefusedFunction
+from nacre.vault import Bound, Segment, Sum, count_question, gaussian_mu
+from nacre.vault.doors import sum as sum_door
 
-SCHEMA = Schema(
-    columns={
-        "a": Integer(low=0, high=65536),
-        "b": Integer(low=0, high=65536),
-        "label": Categorical(values=tuple("uvwxyz")),
-    }
-)
+SCHEMA = Schema(columns={"a": Integer(low=0, high=65536), "y": Categorical(values=("p", "q"))})
+Y = Label("y", 2)
+BOUND = Bound(segments=(Segment(size=1, norm=65536.0, signed=False),), count=65536.0)
+COUNTS = Bound(segments=(), by=Y, count=1.0)
 
 
-def total(features, bound, rows, codes=None, valid=None):
-    codes = [[0]] * len(rows) if codes is None else codes
-    encoded = SCHEMA.layout.encoded(rows, codes, valid)
-    label, classes = (0, 6) if bound.by else (None, 1)
-    exact = ExactSum(features, bound, row_shape(2, 1), label=label)
-    sums, counts = exact(blocks([encoded], SCHEMA.layout, BLOCK), classes)
-    scale = np.concatenate(
-        [np.full(s.size, u) for s, u in zip(bound.segments, exact.units, strict=True)]
-    )
-    return sums * scale, counts
-
-
-def one(size=2, norm=1e5, **more):
-    return Bound(segments=(Segment(size=size, norm=norm, **more),))
-
-
-def test_honest_integers_are_summed_exactly():
-    rows = np.random.default_rng(0).integers(0, 65537, (1300, 2))
-    sums, counts = total(lambda row: row.numbers, one(), rows)
-    np.testing.assert_array_equal(sums[0], rows.sum(0))
-    assert counts == [1300]
-
-
-@pytest.mark.parametrize("classes", [3, 6])
-def test_labels_have_blocks_of_their_own(classes):
+def table(count=300):
     rng = np.random.default_rng(0)
-    rows, codes = rng.integers(0, 65537, (1300, 2)), rng.integers(0, classes, (1300, 1))
-    bound = Bound(segments=one().segments, by="label")
-    sums, counts = total(lambda row: row.numbers, bound, rows, codes)
-    for label in range(6):
-        np.testing.assert_array_equal(sums[label], rows[codes[:, 0] == label].sum(0))
-        assert counts[label] == (codes == label).sum()
+    return pa.table({"a": rng.integers(0, 65537, count), "y": rng.choice(["p", "q"], count)})
 
 
-def test_rows_that_do_not_count():
-    sums, counts = total(lambda row: row.numbers, one(), [[5, 6], [7, 8]], valid=[True, False])
-    np.testing.assert_array_equal(sums, [[5, 6]])
-    assert counts == [1]
+def question(bound=COUNTS, **more):
+    return Sum(**{"name": "test", "share": 1.0, "bound": bound, **more})
 
 
-def test_a_lie_about_the_norm_is_clipped_and_keeps_its_direction():
-    sums, _ = total(lambda row: row.numbers, one(norm=100.0), [[3000, 4000]])
-    np.testing.assert_array_equal(sums, [[59, 79]])  # 60, 80 less a hair, towards zero
-    sums, _ = total(lambda row: row.numbers / 1000.0, one(norm=1.0), [[3000, 4000]])
-    assert sums[0] == pytest.approx([0.6, 0.8], abs=4e-6)
-    assert np.linalg.norm(sums) <= 1
+def numbers(row):
+    return row.numbers
 
 
-def test_what_is_exactly_at_the_bound_is_left_alone():
-    sums, _ = total(lambda row: row.numbers, one(norm=5.0), [[3, 4]])
-    np.testing.assert_array_equal(sums, [[3, 4]])
-    sums, _ = total(lambda row: row.numbers, one(norm=2**0.5), [[1, 1]])
-    np.testing.assert_array_equal(sums, [[1, 1]])
+def nothing(row):
+    return jnp.zeros(0, jnp.int32)
 
 
-def test_segments_are_clipped_one_by_one():
-    bound = Bound(segments=(Segment(size=1, norm=10.0), Segment(size=1, norm=1e5)))
-    sums, _ = total(lambda row: row.numbers, bound, [[3000, 4000]])
-    np.testing.assert_array_equal(sums, [[9, 4000]])  # 10 less a hair, towards zero
+def ask(features, bound, data=None, *, weight=None, **more):
+    """The answer to one question that is the whole plan."""
+    asked = question(bound, weight=weight)
+    return open_vault(table() if data is None else data, SCHEMA, asked, **more).sum(asked, features)
 
 
-def test_a_segment_declared_non_negative_is():
-    sums, _ = total(lambda row: -row.numbers, one(signed=False), [[3, 4]])
-    assert not sums.any()
-    sums, _ = total(lambda row: (row.numbers - 4) * 0.25, one(norm=1, signed=False), [[3, 5]])
-    assert sums[0] == pytest.approx([0, 0.25], abs=1e-6)
+class Log(list):
+    """Charges and draws of noise, in the order in which they happened."""
+
+    def charge(self, release):
+        self.append(("charge", release.name))
+
+    def noise(self, sums, scale):
+        self.append(("noise", scale))
+        return np.asarray(sums)
 
 
-@pytest.mark.parametrize("value", [jnp.nan, jnp.inf, -jnp.inf])
-def test_one_feature_that_is_not_finite_makes_the_row_zero(value):
-    def features(row):
-        return jnp.where(row.numbers == 7, value, row.numbers / 1000.0)
-
-    sums, counts = total(features, one(norm=10.0), [[7, 1000], [1000, 2000]])
-    assert sums[0] == pytest.approx([1, 2], abs=1e-4)
-    assert counts == [1]
+@pytest.fixture
+def log(monkeypatch):
+    log = Log()
+    monkeypatch.setattr(sum_door, "add_discrete_gaussian", log.noise)
+    return log
 
 
-def test_huge_features_are_clipped_not_wrapped():
-    for factor in (-1e300, 3e9):
-        sums, _ = total(lambda row, f=factor: row.numbers * f, one(norm=1.0), [[1, 0]])
-        assert sums[0] == pytest.approx([np.sign(factor), 0], abs=1e-5)
+def test_sums_and_counts_without_noise_are_exact(log):
+    rows = table()
+    sums = ask(numbers, BOUND, rows)
+    assert sums.values[0, 0] == pytest.approx(sum(rows["a"].to_pylist()), rel=1e-12)
+    assert sums.total == pytest.approx(len(rows), rel=1e-12)
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint32", "int64", "uint64"])
-def test_every_integer_type_is_read_as_itself(dtype):
-    sums, _ = total(lambda row: row.numbers.astype(dtype), one(norm=500.0), [[100, 27], [3, 4]])
-    np.testing.assert_array_equal(sums, [[103, 31]])
+def test_noise_has_the_declared_scale():
+    mu = gaussian_mu(1, 1e-5)
+    bound = Bound(segments=(Segment(size=4000, norm=1.0),), count=0.5)
+    half, rest = question(bound, share=0.5), question(share=0.5, name="rest")
+    vault = open_vault(table(3), SCHEMA, half, rest)
+    sums = vault.sum(half, lambda row: jnp.zeros(4000))
+    wanted = math.sqrt(1.25) / (mu * math.sqrt(0.5))
+    assert vault.releases[0].noise == vault.noise(half) == pytest.approx(wanted, rel=1e-5)
+    assert sums.noise[0] == pytest.approx(wanted, rel=1e-5)
+    assert sums.values.std() == pytest.approx(wanted, rel=5 / math.sqrt(8000))
+    assert sums.count_noise == pytest.approx(wanted / 0.5, rel=1e-5)
+    assert sums.counts[0] == pytest.approx(3, abs=6 * sums.count_noise)
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
-def test_every_floating_type_is_read_as_itself(dtype):
-    sums, _ = total(lambda row: row.numbers.astype(dtype) / 4, one(norm=50.0), [[100, 24], [4, 8]])
-    assert sums[0] == pytest.approx([26, 8], abs=1e-3)
+def test_noise_is_fresh_each_time():
+    first, second = (ask(numbers, BOUND, table(3)) for _ in range(2))
+    assert first.values[0, 0] != second.values[0, 0]
 
 
-def sparse(indices, values):
-    return lambda row: (jnp.asarray(indices), jnp.asarray(values) * row.numbers[0])
+@pytest.mark.parametrize("norm", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("size", [1, 300])
+def test_noise_is_at_least_2_to_the_16_grid_steps_a_square_root(log, norm, size):
+    bound = Bound(segments=(Segment(size=size, norm=norm),))
+    ask(lambda row: jnp.ones(size) * norm, bound, epsilon=20.0)
+    assert log[-1][1] >= 2**16 * math.sqrt(size)
 
 
-def test_sparse_features_land_in_their_places():
-    bound = Bound(segments=(Segment(size=3, norm=9.0), Segment(size=4, norm=2.0)))
-    sums, _ = total(sparse([0, 2, 6], [1, 5, 2]), bound, [[1, 0]])
-    np.testing.assert_array_equal(sums, [[1, 0, 5, 0, 0, 0, 2]])
+def test_weights_of_segments_and_labels_are_undone(log):
+    rows = table()
+    bound = Bound(
+        segments=(
+            Segment(size=1, norm=1.0, weight=0.01),
+            Segment(size=1, norm=1.0, signed=False, weight=7.0),
+        ),
+        by=Y,
+        count=0.3,
+    )
+    sums = ask(lambda row: jnp.full(2, row.numbers[0] / 65536.0), bound, rows, weight=(1.0, 0.1))
+    for place, label in enumerate("pq"):
+        mine = np.array([a for a, y in zip(*rows.to_pydict().values(), strict=True) if y == label])
+        assert sums.values[place] == pytest.approx([mine.sum() / 65536] * 2, rel=1e-4)
+        assert sums.counts[place] == pytest.approx(len(mine), rel=1e-4)
 
 
-@pytest.mark.parametrize("indices", [[0, 0], [2, 1], [-1, 2], [3, 7], [0, 2**31 - 1]])
-def test_sparse_features_with_bad_places_are_zero(indices):
-    bound = Bound(segments=(Segment(size=7, norm=10.0),))
-    sums, counts = total(sparse(indices, [1, 1]), bound, [[1, 0]])
-    assert not sums.any() and counts == [0]
+def test_label_weights_only_shrink_what_is_released(monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        sum_door, "add_discrete_gaussian", lambda sums, scale: seen.append(sums) or sums
+    )
+    bound = Bound(segments=BOUND.segments, by=Y, count=1.0)
+    for weight in (None, (1.0, 0.25)):
+        ask(numbers, bound, weight=weight)
+    plain, weighted = seen
+    np.testing.assert_array_equal(weighted[0], plain[0])
+    np.testing.assert_array_equal(weighted[1] * 4, plain[1])
 
 
-def test_sparse_and_dense_agree_on_clipping():
-    rows = np.random.default_rng(1).integers(0, 65537, (50, 2))
-    bound = Bound(segments=(Segment(size=2, norm=30000.0), Segment(size=1, norm=20000.0)))
-
-    def dense(row):
-        return jnp.concatenate([row.numbers - 30000, row.numbers[:1]])
-
-    def listed(row):
-        return jnp.arange(3), dense(row)
-
-    for one_of, other in zip(total(dense, bound, rows), total(listed, bound, rows), strict=True):
-        np.testing.assert_array_equal(one_of, other)
+@pytest.mark.parametrize("weight", [(1,), (1, 0), (1, 2), (1, math.nan)])
+def test_label_weights_outside_their_range(weight):
+    with pytest.raises(ValueError, match="weight"):
+        question(COUNTS, weight=weight)
+    with pytest.raises(ValueError, match="weight"):
+        question(BOUND, weight=(1.0,))
 
 
-@pytest.mark.parametrize(
-    "features",
-    [
-        lambda row: row.numbers[:1],
-        lambda row: row.numbers[None],
-        lambda row: (row.numbers,),
-        lambda row: {"a": row.numbers, "b": row.numbers},
-        lambda row: (row.numbers, row.numbers, row.numbers),
-        lambda row: (row.numbers / 2, row.numbers),
-        lambda row: (row.numbers[:1], row.numbers),
-        lambda row: row.numbers > 3,
-        lambda row: row.numbers * 1j,
-    ],
-)
-def test_outputs_that_are_no_feature_vector_are_refused(features):
-    with pytest.raises(RefusedFunction):
-        ExactSum(features, one(), row_shape(2, 1))
+def test_the_charge_comes_before_the_noise(log):
+    asked = question(name="counts")
+    vault = open_vault(table(), SCHEMA, asked, charge=log.charge)
+    vault.sum(asked, nothing)
+    assert [kind for kind, _ in log] == ["charge", "noise"]
+    assert [release.name for release in vault.releases] == ["counts"]
 
 
-def test_a_bound_too_large_for_integers_is_refused():
-    with pytest.raises(ValueError, match="scale the features down"):
-        ExactSum(lambda row: row.numbers, one(norm=2.0**26), row_shape(2, 1))
+def test_what_was_charged_stays_charged_if_the_noise_fails(monkeypatch):
+    def broken(sums, scale):
+        raise RuntimeError("no entropy")
+
+    monkeypatch.setattr(sum_door, "add_discrete_gaussian", broken)
+    charged, asked = [], question(name="counts")
+    vault = open_vault(table(), SCHEMA, asked, charge=charged.append)
+    with pytest.raises(RuntimeError):
+        vault.sum(asked, nothing)
+    assert [r.name for r in charged] == [r.name for r in vault.releases] == ["counts"]
+    with pytest.raises(ValueError, match="asked already"):
+        vault.sum(asked, nothing)
 
 
-def test_an_empty_table_has_the_sum_zero():
-    sums, counts = total(lambda row: row.numbers, one(), np.zeros((0, 2)), np.zeros((0, 1)))
-    assert not sums.any() and counts == [0]
+def test_no_noise_without_a_charge(log):
+    def full(release):
+        raise BudgetExceeded("The ledger says no.")
+
+    asked = question()
+    vault = open_vault(table(), SCHEMA, asked, charge=full)
+    with pytest.raises(BudgetExceeded):
+        vault.sum(asked, nothing)
+    assert not log and not vault.releases
+
+
+def test_an_error_while_reading_spends_nothing(log):
+    def broken():
+        yield table().to_batches()[0]
+        raise OSError("disk")
+
+    asked = question()
+    source = Source("test", "arrow", None, broken)
+    vault = open_vault(source, SCHEMA, asked, charge=log.charge)
+    with pytest.raises(OSError):
+        vault.sum(asked, nothing)
+    assert not log and not vault.releases
+
+
+def test_counting_rows(monkeypatch):
+    asked = count_question(1.0)
+    vault = open_vault(table(), SCHEMA, asked)
+    assert abs(vault.count(asked) - 300) < 6 * vault.releases[0].noise
+    # At least one, however low the noise takes it.
+    monkeypatch.setattr(sum_door, "add_discrete_gaussian", lambda sums, scale: sums - 2**60)
+    assert open_vault(table(), SCHEMA, asked).count(asked) == 1
+
+
+def test_segments_too_far_apart_are_refused_before_reading(log):
+    far = Bound(segments=(Segment(size=1, norm=2.0**-30), Segment(size=1, norm=2.0**20)))
+    source = Source("test", "arrow", None, lambda: pytest.fail("rows were read"))
+    with pytest.raises(ValueError, match="too far apart"):
+        ask(lambda row: jnp.zeros(2), far, source)
+
+
+def test_huge_sums_are_clamped_silently():
+    # An error that depends on the rows would be an answer without noise.
+    sums = np.array([2**61, -(2**61), 5])
+    assert sum_door._scaled(sums, 2**10).tolist() == [2**62, -(2**62), 5 * 2**10]
+    # A label's factor is part of the step: it is clamped too, never wrapped.
+    steps = np.array([[2**8], [2**10]], np.int64)
+    wide = sum_door._scaled(np.array([[2**57], [-(2**57)]], np.int64), steps)
+    assert wide.tolist() == [[2**62], [-(2**62)]]
+
+
+def test_releases_of_too_many_numbers_are_refused():
+    with pytest.raises(ValueError, match="would release 8,000,002 numbers"):
+        question(Bound(segments=(Segment(size=4_000_000, norm=1.0),), by=Y, count=1.0))
+
+
+@pytest.mark.parametrize("label", [Label("a", 2), Label("y", 3), Label("nothing", 2)])
+def test_labels_must_have_a_list_of_values(label, log):
+    with pytest.raises(ValueError, match="cannot be a label"):
+        ask(nothing, Bound(segments=(), by=label, count=1.0), charge=log.charge)
+    assert not log

@@ -8,7 +8,8 @@ import pytest
 
 import nacre
 from nacre.ledger import Ledger
-from nacre.methods import Marginals
+from nacre.methods.aim import AIM
+from nacre.methods.mst import MST
 from nacre.nets.graphical_fit import Graphical, Measured
 from nacre.nets.graphical_learn import branches
 from nacre.schema import Boolean, Categorical, Schema
@@ -38,10 +39,9 @@ def variation(one, other, columns):
 def fitted():
     real = table()
     found = {}
-    for algorithm in ("aim", "mst"):
-        method = Marginals(algorithm=algorithm, rounds=2, each_column=1.0)
+    for name, method in {"aim": AIM(rounds=2, each_column=1.0), "mst": MST()}.items():
         model = nacre.fit(real, SCHEMA, method=method, epsilon=20, delta=1e-6, seed=0)
-        found[algorithm] = model.sample(20_000, seed=0)
+        found[name] = model.sample(20_000, seed=0)
     return real, found
 
 
@@ -90,14 +90,14 @@ def test_the_model_stays_within_its_size():
 
 
 def test_a_size_that_nothing_fits_into_still_measures_something():
-    method = Marginals(rounds=1, megabytes=1e-9, steps=5, each_column=0.5)
+    method = AIM(rounds=1, megabytes=1e-9, steps=5, each_column=0.5)
     model = nacre.fit(table(200), SCHEMA, method=method, epsilon=1, delta=1e-6)
     assert len(model.guarantee.releases) == 3
     assert len(model.sample(10)) == 10
 
 
 def test_columns_that_are_not_paired_follow_from_the_label():
-    method = Marginals(columns=2, rounds=1, steps=5)
+    method = AIM(columns=2, rounds=1, steps=5)
     model = nacre.fit(table(), SCHEMA, method=method, epsilon=20, delta=1e-6)
     assert model.guarantee.releases[1].size == 1
     assert variation(table(), model.sample(20_000, seed=1), ["b", "y"]) < 0.05
@@ -106,7 +106,7 @@ def test_columns_that_are_not_paired_follow_from_the_label():
 def test_a_budget_of_the_gaussian_rule_takes_choices(tmp_path):
     ledger = Ledger(tmp_path / "budget.db")
     ledger.open("table", epsilon=1, delta=1e-6, composition="gaussian")
-    method = Marginals(algorithm="mst", steps=5)
+    method = MST(steps=5)
     cost = {"delta": 1e-6, "ledger": ledger, "dataset": "table"}
     nacre.fit(table(300), SCHEMA, method=method, epsilon=0.7, **cost)
     # Added up, 0.7 and 0.6 would be too much; their squares are not.
@@ -117,26 +117,17 @@ def test_a_budget_of_the_gaussian_rule_takes_choices(tmp_path):
 
 
 def test_the_plan_tells_choices_from_numbers():
-    said = str(nacre.plan(SCHEMA, method=Marginals(rounds=2), epsilon=1, delta=1e-6))
+    said = str(nacre.plan(SCHEMA, method=AIM(rounds=2), epsilon=1, delta=1e-6))
     assert "choices of pairs: 10 choices among 6" in said
 
 
 def test_without_mbi_nothing_is_spent_and_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "mbi", None)
     with pytest.raises(ImportError, match=r"pip install 'nacre-dp\[marginals\]'"):
-        nacre.fit(table(50), SCHEMA, method="marginals", epsilon=1, delta=1e-6)
+        nacre.fit(table(50), SCHEMA, method="aim", epsilon=1, delta=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"algorithm": "pgm"}, "algorithm"),
-        ({"first": 0.9, "choosing": 0.2}, "first and choosing"),
-        ({"rounds": 0}, "rounds"),
-        ({"bins": 2}, "bins must be a whole number from 4"),
-        ({"megabytes": 0.0}, "megabytes"),
-    ],
-)
-def test_settings_that_mean_nothing_are_refused(settings, said):
-    with pytest.raises(ValueError, match=said):
-        Marginals(**settings)
+def test_settings_that_leave_nothing_for_the_counts_are_refused():
+    for method in (AIM, MST):
+        with pytest.raises(ValueError, match="first and choosing"):
+            method(first=0.9, choosing=0.2)

@@ -1,0 +1,107 @@
+"""Images through the same road: an encoder, a method and a generator in one file."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from tests.methods.toy_image import ToyImages, ToyMean
+
+import nacre
+from nacre.ledger import Ledger
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*few for this budget"),
+    pytest.mark.usefixtures("toys"),
+]
+
+ENCODER = ToyImages(side=4, number=3)
+COST = {"epsilon": 5.0, "delta": 1e-6}
+
+
+def images(n=900, seed=0):
+    """Class c is bright in row c."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 3, n)
+    pixels = rng.integers(0, 20, (n, 4, 4))
+    pixels[np.arange(n), labels] += 200
+    return pixels.astype(np.uint8), labels
+
+
+def pixels(table):
+    flat = table["pixels"].combine_chunks().flatten().to_numpy()
+    return flat.reshape(-1, 4, 4).astype(float)
+
+
+@pytest.fixture(scope="module", params=nacre.Adjacency)
+def fitted(request, tmp_path_factory, toys):
+    ledger = Ledger(tmp_path_factory.mktemp("ledger") / "budget.db")
+    ledger.open("images", epsilon=6, delta=1e-5, composition="gaussian", adjacency=request.param)
+    return ledger, nacre.fit(
+        images(),
+        ENCODER,
+        method="toy-mean",
+        adjacency=request.param,
+        ledger=ledger,
+        dataset="images",
+        **COST,
+    )
+
+
+def test_the_road_from_images_to_images(fitted):
+    _, model = fitted
+    drawn = model.sample(300, seed=0)
+    assert isinstance(drawn, pa.Table) and drawn.num_rows == 300
+    for label in range(3):
+        mine = pixels(drawn)[drawn["label"].to_numpy() == label].mean(0)
+        assert mine[label].min() > 150 > 60 > np.delete(mine, label, 0).max()
+    assert model.guarantee.epsilon == pytest.approx(5, rel=1e-6)
+    model.guarantee.verify()
+    with pytest.raises(ValueError, match="no model of a table"):
+        _ = model.schema
+
+
+def test_any_number_and_any_label_can_be_asked_for(fitted):
+    _, model = fitted
+    assert model.sample(0).num_rows == 0 and model.sample(0).column_names == ["pixels", "label"]
+    assert set(model.sample(20, where={"label": 2})["label"].to_pylist()) == {2}
+    with pytest.raises(ValueError, match="Only 'label'"):
+        model.sample(1, where={"sex": "Female"})
+
+
+def test_the_plan_is_what_is_released_and_the_ledger_has_it(fitted):
+    ledger, model = fitted
+    adjacency = model.guarantee.adjacency
+    planned = nacre.plan(ENCODER, method="toy-mean", adjacency=adjacency, **COST)
+    assert planned.releases == model.guarantee.releases
+    (entry,) = ledger.history("images")
+    assert (entry.status, entry.method) == ("finished", "Toy mean")
+    assert [dict(r) for r in entry.releases] == [r.to_dict() for r in planned.releases]
+
+
+def test_a_file_keeps_the_model(fitted, tmp_path):
+    _, model = fitted
+    model.save(tmp_path / "images.nacre")
+    again = nacre.load(tmp_path / "images.nacre")
+    assert again.encoder == ENCODER
+    assert again.certificate() == model.certificate()
+    assert again.sample(30, seed=1).equals(model.sample(30, seed=1))
+
+
+def test_bad_rows_count_as_zero():
+    found, labels = images(60)
+    hostile = [None if i % 5 == 0 else 99 if i % 5 == 1 else int(y) for i, y in enumerate(labels)]
+    with pytest.raises(ValueError, match="24 images have an unknown label; nothing was spent"):
+        nacre.fit((found, hostile), ENCODER, method=ToyMean(), **COST)
+    model = nacre.fit((found, hostile), ENCODER, method=ToyMean(), bad_rows="zero", **COST)
+    assert set(model.sample(200)["label"].to_pylist()) <= {0, 1, 2}
+
+
+def test_methods_and_data_must_suit_each_other():
+    with pytest.raises(ValueError, match="Mosaic learns from table data, not from image data"):
+        nacre.plan(ENCODER, method="mosaic", **COST)
+    schema = nacre.Schema({"x": nacre.Boolean()})
+    with pytest.raises(ValueError, match="Toy mean learns from image data"):
+        nacre.plan(schema, method="toy-mean", **COST)
+    with pytest.raises(ValueError, match="no method for data of the kind 'image' yet"):
+        nacre.plan(ENCODER, **COST)
+    with pytest.raises(ValueError, match="An encoder has its own label"):
+        nacre.plan(ENCODER, method="toy-mean", label=None, **COST)
