@@ -1,8 +1,11 @@
 """A vault on a table, for tests: opened on the questions that will be asked of it."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
-from nacre.rows import Block, Row, Stream, TableEncoder
+from nacre.rows import Block, Row, Source, Stream, TableEncoder
+from nacre.schema import Categorical, Integer, Schema
 from nacre.vault import Plan, Vault
 
 
@@ -28,3 +31,30 @@ def block_of(encoded):
     shifts = np.array([number.shift for number in encoded.layout.numbers], np.int64)
     rows = Row((encoded.ticks >> shifts).astype(np.int32), encoded.codes.astype(np.int32))
     return Block(rows, encoded.valid)
+
+
+class _Ready:
+    """An encoder of rows that are encoded already."""
+
+    def __init__(self, encoder):
+        self.shape = encoder.shape
+
+    def open(self, parts):
+        batches = [SimpleNamespace(num_rows=len(part), part=part) for part in parts]
+        return Source("parts", "arrow", (), None, lambda _: iter(batches))
+
+    def encode(self, batch):
+        return block_of(batch.part)
+
+
+def stream_of(encoder, parts):
+    """A stream of rows that are encoded already, in as many parts as a source has batches."""
+    return Stream(_Ready(encoder), parts)
+
+
+def plain_encoder(numbers, codes=0, size=4):
+    """An encoder of so many whole numbers up to 2^16 and categories of `size` values."""
+    columns = {f"a{i}": Integer(low=0, high=65536) for i in range(numbers)}
+    values = tuple(f"v{i}" for i in range(size))
+    columns |= {f"c{i}": Categorical(values=values) for i in range(codes)}
+    return TableEncoder(Schema(columns))

@@ -12,9 +12,10 @@ import pyarrow as pa
 import pytest
 
 from nacre.schema import Integer, Schema
-from nacre.vault import Adjacency, Bound, Segment, Vault
-from nacre.vault import vault as vault_module
+from nacre.vault import Adjacency, Bound, Segment, Sum
+from nacre.vault.doors import sum as sum_door
 from nacre.vault.noise import add_discrete_gaussian
+from tests.vaults import open_vault
 
 SCHEMA = Schema(columns={"a": Integer(low=0, high=65536)})
 BOUND = Bound(segments=(Segment(size=1, norm=30000.0),), count=9000.0)
@@ -37,9 +38,10 @@ def answers(rows, adjacency, noise, monkeypatch):
         kept.update(sums=sums, scale=scale)
         return noise(np.repeat(sums, RUNS, axis=0), scale)[:1]
 
-    monkeypatch.setattr(vault_module, "add_discrete_gaussian", draw)
-    vault = Vault(pa.table({"a": rows}), SCHEMA, epsilon=2, delta=1e-5, adjacency=adjacency)
-    vault.sum(features, BOUND, share=0.8, name="test")
+    monkeypatch.setattr(sum_door, "add_discrete_gaussian", draw)
+    question = Sum(name="test", share=1.0, bound=BOUND)
+    vault = open_vault(pa.table({"a": rows}), SCHEMA, question, epsilon=2, adjacency=adjacency)
+    vault.sum(question, features)
     noisy = noise(np.repeat(kept["sums"], RUNS, axis=0), kept["scale"])
     return noisy.astype(np.float64), kept["sums"].astype(np.float64), vault.releases[0]
 
