@@ -8,7 +8,7 @@ import pytest
 
 import nacre
 from nacre.fit import fit
-from nacre.methods import PEARL
+from nacre.methods.pearl import PEARL
 from nacre.schema import Boolean, Integer, Schema, SchemaError
 
 SCHEMA = Schema({"age": Integer(low=0, high=99), "member": Boolean()}, label="member")
@@ -114,7 +114,7 @@ def test_only_whole_numbers_of_rows_are_drawn(n):
 
 def test_models_and_schemas_are_one_line_at_a_prompt():
     assert repr(SCHEMA) == "<Schema of 2 columns: 'age', 'member'; label 'member'>"
-    assert repr(run()).startswith("<PEARL model of 2 columns, (ε = 1, δ = 1e-06)")
+    assert repr(run()).startswith("<PEARL model, (ε = 1, δ = 1e-06)")
 
 
 def test_tables_of_no_or_one_row_are_refused():
@@ -177,9 +177,12 @@ def test_auto_says_what_it_picked_and_why():
 
 def test_a_plan_reads_no_rows_and_tells_errors():
     plan = nacre.plan(SCHEMA, method=QUICK, epsilon=1, delta=1e-6, rows=1000)
-    (planned,) = plan.releases
-    assert planned.count_error == pytest.approx(
-        planned.release.noise / (0.25 * 16385 * 4), rel=0.01
+    (planned,) = plan.asked
+    assert planned.expected.count_error == pytest.approx(
+        planned.release.noise / planned.question.bound.count
+    )
+    assert planned.expected.error == pytest.approx(
+        planned.release.noise / planned.question.unit / 1000
     )
     assert "a count of rows will be off by about" in str(plan)
     assert plan.to_dict()["releases"][0]["share"] == 1.0

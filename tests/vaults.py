@@ -1,12 +1,17 @@
 """A vault on a table, for tests: opened on the questions that will be asked of it."""
 
+import functools
 from types import SimpleNamespace
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from nacre.rows import Block, Row, Source, Stream, TableEncoder
 from nacre.schema import Categorical, Integer, Schema
-from nacre.vault import Plan, Vault
+from nacre.vault import Adjacency, Expected, Plan, Vault
+from nacre.vault.exact_sum import ExactSum
+from nacre.vault.plan import Planned
 
 
 def open_vault(
@@ -19,9 +24,24 @@ def open_vault(
     rows=None,
     charge=None,
     on_progress=None,
+    scale=None,
 ):
-    """A vault on `data` whose plan is these questions."""
-    plan = Plan.of(questions, epsilon=epsilon, delta=delta, adjacency=adjacency, rows=rows)
+    """A vault on `data` whose plan is these questions.
+
+    With a `scale` there is no search for the largest that the budget allows, which for step-wise
+    training takes a while.
+    """
+    if scale is None:
+        plan = Plan.of(questions, epsilon=epsilon, delta=delta, adjacency=adjacency, rows=rows)
+    else:
+        adjacency = Adjacency(adjacency)
+        asked = [(question, question.release(scale, adjacency)) for question in questions]
+        plan = Plan(
+            epsilon=epsilon,
+            delta=delta,
+            adjacency=adjacency,
+            asked=tuple(Planned(question=q, release=r, expected=Expected()) for q, r in asked),
+        )
     stream = Stream(TableEncoder.of(schema), data)
     return Vault(stream, plan, charge=charge, on_progress=on_progress)
 
@@ -31,6 +51,22 @@ def block_of(encoded):
     shifts = np.array([number.shift for number in encoded.layout.numbers], np.int64)
     rows = Row((encoded.ticks >> shifts).astype(np.int32), encoded.codes.astype(np.int32))
     return Block(rows, encoded.valid)
+
+
+def compiled_sum(features, bound, encoder):
+    """The exact sum over blocks, before noise, compiled once for all tables."""
+    exact = ExactSum(features, bound, encoder)
+    step = jax.jit(functools.partial(exact._block, exact.features.constants))
+
+    def run(blocks):
+        with jax.enable_x64(True):
+            classes = bound.classes
+            totals = jnp.zeros((classes, bound.size), jnp.int64), jnp.zeros(classes, jnp.int64)
+            for block in blocks:
+                totals = step(*totals, block.rows, block.valid)
+            return [np.asarray(total) for total in totals]
+
+    return run
 
 
 class _Ready:

@@ -21,8 +21,7 @@ from nacre.schema import Categorical, Schema
 from nacre.vault import Adjacency, Bound, Choice, Segment, gaussian_delta
 from nacre.vault.accountant import Release, choice_epsilon, choice_mu, epsilon_of
 from nacre.vault.doors.choose import TARGET_BITS, Choices
-from nacre.vault.exact_sum import ExactSum
-from tests.vaults import block_of, open_vault
+from tests.vaults import block_of, compiled_sum, open_vault
 
 SCHEMA = Schema({name: Categorical(values=("0", "1")) for name in "abc"})
 EVERY_ROW = [*itertools.product("01", repeat=3), ("martian", "0", "0")]
@@ -99,13 +98,16 @@ def test_a_smaller_mu_would_not_hold():
 @functools.cache
 def contributions():
     """What each possible row, bad ones too, adds to the sums."""
-    return [sum_of(ExactSum(pairs, BOUND, TableEncoder(SCHEMA)), row) for row in EVERY_ROW]
+    return sums_of_rows(pairs, BOUND)
 
 
-def sum_of(exact, row):
-    """The exact sum over a table of one row."""
-    one = pa.table({name: [row[i]] for i, name in enumerate("abc")})
-    return exact([block_of(SCHEMA.encode(one))])[0]
+def sums_of_rows(features, bound):
+    """The exact sum over each table of one row."""
+    run, found = compiled_sum(features, bound, TableEncoder(SCHEMA)), []
+    for row in EVERY_ROW:
+        one = pa.table({name: [row[i]] for i, name in enumerate("abc")})
+        found.append(run([block_of(SCHEMA.encode(one))])[0])
+    return found
 
 
 def neighbors(adjacency, rng):
@@ -157,8 +159,7 @@ def test_no_row_whatever_its_features_moves_a_block_beyond_the_bound():
         return jnp.concatenate([jnp.full(3, 40) * row.codes[0], -7 * row.codes, row.codes * 3])
 
     bound = Bound(segments=tuple(Segment(size=3, norm=n) for n in (1.0, 2.0, 1.5)))
-    exact = ExactSum(greedy, bound, TableEncoder(SCHEMA))
-    sums = [sum_of(exact, row)[0] for row in EVERY_ROW]
+    sums = [found[0] for found in sums_of_rows(greedy, bound)]
     pairs_of_rows = [a - b for a in sums for b in sums]
     for adjacency, moves in zip(Adjacency, (sums, pairs_of_rows), strict=True):
         for move, (start, stop) in itertools.product(moves, itertools.pairwise(bound.offsets)):

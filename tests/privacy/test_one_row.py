@@ -159,7 +159,7 @@ def test_a_refusal_by_train_comes_before_the_charge(monkeypatch):
     )
     charged = []
     rows = pa.table({"a": list(range(10)), "b": list(range(10))})
-    vault = open_vault(rows, SCHEMA, TRAINING, charge=charged.append)
+    vault = open_vault(rows, SCHEMA, TRAINING, charge=charged.append, scale=0.1)
     with pytest.raises(RefusedFunction, match="LayerNorm"):
         vault.train(TRAINING, program, key=jax.random.key(0))
     assert not charged and not vault.releases

@@ -42,8 +42,8 @@ def everything(count, adjacency, monkeypatch):
         KEYS,
         SUM,
         STEPS,
-        epsilon=2.0,
         adjacency=adjacency,
+        scale=0.1,
         on_progress=lambda *what: told.append(what),
     )
     vault.keys(KEYS)

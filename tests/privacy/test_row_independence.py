@@ -5,8 +5,6 @@ with their place in the block.  Then one row more would move the features of all
 sensitivity would grow with the number of rows.
 """
 
-import functools
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -18,7 +16,7 @@ from nacre.rows import Label, TableEncoder
 from nacre.schema import Categorical, Integer, Real, Schema
 from nacre.vault import Bound, Segment
 from nacre.vault.exact_sum import BLOCK, ExactSum
-from tests.vaults import stream_of
+from tests.vaults import compiled_sum, stream_of
 
 SCHEMA = Schema(
     columns={
@@ -78,19 +76,9 @@ CASES = {
 
 
 def summed(case):
-    """`ExactSum` of a case, compiled once for all tables."""
-    features, bound = CASES[case]
-    exact, classes = ExactSum(features, bound, ENCODER), bound.classes
-    step = jax.jit(functools.partial(exact._block, exact.features.constants))
-
-    def run(parts, size=BLOCK):
-        with jax.enable_x64(True):
-            totals = jnp.zeros((classes, bound.size), jnp.int64), jnp.zeros(classes, jnp.int64)
-            for block in stream_of(ENCODER, parts).blocks(size):
-                totals = step(*totals, block.rows, block.valid)
-            return [np.asarray(total) for total in totals]
-
-    return run
+    """The sum of a case over parts of a table, in blocks of a size."""
+    run = compiled_sum(*CASES[case], ENCODER)
+    return lambda parts, size=BLOCK: run(stream_of(ENCODER, parts).blocks(size))
 
 
 def assert_same(one, other):
