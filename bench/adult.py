@@ -44,9 +44,7 @@ def official(method: str, seed: int, epsilon: float = 1.0) -> dict[str, float]:
     """AUC from scores and total variation on the official split, add-remove."""
     split = official_split()
     start = time.process_time()
-    model = fit(
-        split.train, split.schema, method=method, epsilon=epsilon, delta=1e-5, seed=seed
-    )
+    model = fit(split.train, split.schema, method=method, epsilon=epsilon, delta=1e-5, seed=seed)
     synthetic = model.sample_arrow(split.train.num_rows, seed=seed)
     seconds = time.process_time() - start
     found = {

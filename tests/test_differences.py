@@ -148,7 +148,8 @@ def test_a_file_whose_differences_do_not_fit_is_refused(fitted, tmp_path):
     for wrong in ([["admitted", ">=", "ward"]], [["x", ">=", "admitted"]], 3):
         model.save(tmp_path / "x.nacre")
         edited(
-            tmp_path / "x.nacre", lambda document, wrong=wrong: document["encoder"].update(differences=wrong)
+            tmp_path / "x.nacre",
+            lambda document, wrong=wrong: document["encoder"].update(differences=wrong),
         )
         with pytest.raises(ArchiveError):
             nacre.load(tmp_path / "x.nacre")

@@ -27,7 +27,9 @@ SCHEMA = nacre.Schema(
     },
     label="ill",
 )
-TYPES = pa.schema({"age": pa.int32(), "weight": pa.float32(), "sex": pa.string(), "ill": pa.bool_()})
+TYPES = pa.schema(
+    {"age": pa.int32(), "weight": pa.float32(), "sex": pa.string(), "ill": pa.bool_()}
+)
 ENCODER = TableEncoder.of(SCHEMA, TYPES)
 METHODS = {
     "mosaic": Mosaic(components=4, fits=1, steps=5),

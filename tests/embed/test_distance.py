@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
+from tests.vaults import open_vault
 
 from nacre.embed.distance import ONE, moment_features, moment_segments, rms_distance
 from nacre.rows import Row
 from nacre.schema import Categorical, Code, Layout, Number, Real, Schema
 from nacre.vault import Bound, Segment, Sum
-from tests.vaults import open_vault
 
 LAYOUT = Layout(numbers=(Number("a", 9), Number("b", 2**40)), codes=(Code("c", 3),))
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.vaults import block_of
 
 from nacre.cells import fine_cells, table_columns
 from nacre.embed.marginals import cell_places, offsets, single_features, table_features
@@ -15,7 +16,6 @@ from nacre.rows import Row, TableEncoder
 from nacre.schema import Boolean, Categorical, Integer, Layout, Number, Schema
 from nacre.vault import Bound, Segment
 from nacre.vault.exact_sum import ExactSum
-from tests.vaults import block_of
 
 SCHEMA = Schema(
     {

@@ -34,10 +34,7 @@ def questions(method, table):
 
 def size(method, table):
     classes = len(table.columns["y"].values) if table.label else 1
-    return [
-        q.bound.size * (1 if q.bound.by is None else classes)
-        for q in questions(method, table)
-    ]
+    return [q.bound.size * (1 if q.bound.by is None else classes) for q in questions(method, table)]
 
 
 def test_a_narrow_table_is_counted_in_full():

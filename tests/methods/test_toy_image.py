@@ -3,10 +3,10 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.methods.toy_image import ToyImages, ToyMean
 
 import nacre
 from nacre.ledger import Ledger
-from tests.methods.toy_image import ToyImages, ToyMean
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*few for this budget"),
@@ -34,9 +34,7 @@ def pixels(table):
 @pytest.fixture(scope="module", params=nacre.Adjacency)
 def fitted(request, tmp_path_factory, toys):
     ledger = Ledger(tmp_path_factory.mktemp("ledger") / "budget.db")
-    ledger.open(
-        "images", epsilon=6, delta=1e-5, composition="gaussian", adjacency=request.param
-    )
+    ledger.open("images", epsilon=6, delta=1e-5, composition="gaussian", adjacency=request.param)
     return ledger, nacre.fit(
         images(),
         ENCODER,

@@ -10,12 +10,12 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.vaults import open_vault
 
 from nacre.schema import Integer, Schema
 from nacre.vault import Adjacency, Bound, Segment, Sum
 from nacre.vault.doors import sum as sum_door
 from nacre.vault.noise import add_discrete_gaussian
-from tests.vaults import open_vault
 
 SCHEMA = Schema(columns={"a": Integer(low=0, high=65536)})
 BOUND = Bound(segments=(Segment(size=1, norm=30000.0),), count=9000.0)

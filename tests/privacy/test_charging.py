@@ -2,6 +2,7 @@
 
 import pyarrow as pa
 import pytest
+from tests.vaults import open_vault
 
 from nacre.draft import private_draft
 from nacre.fit import fit
@@ -9,7 +10,6 @@ from nacre.ledger import Ledger
 from nacre.methods.pearl import PEARL
 from nacre.schema import Integer, Schema
 from nacre.vault import Bound, Segment, Sum
-from tests.vaults import open_vault
 
 TABLE = pa.table({"x": list(range(10)) * 40})
 SCHEMA = Schema({"x": Integer(low=0, high=9)})

@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtri
+from tests.vaults import block_of, compiled_sum, open_vault
 
 from nacre.rows import TableEncoder
 from nacre.schema import Categorical, Schema
 from nacre.vault import Adjacency, Bound, Choice, Segment, gaussian_delta
 from nacre.vault.accountant import Release, choice_epsilon, choice_mu, epsilon_of
 from nacre.vault.doors.choose import TARGET_BITS, Choices
-from tests.vaults import block_of, compiled_sum, open_vault
 
 SCHEMA = Schema({name: Categorical(values=("0", "1")) for name in "abc"})
 EVERY_ROW = [*itertools.product("01", repeat=3), ("martian", "0", "0")]

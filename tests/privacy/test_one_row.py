@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from jax.custom_batching import custom_vmap, sequential_vmap
 from jax.experimental import checkify, io_callback
+from tests.vaults import open_vault, plain_encoder
 
 from nacre.rows import Row
 from nacre.schema import Integer, Schema
@@ -17,7 +18,6 @@ from nacre.vault.doors import steps as steps_door
 from nacre.vault.doors import sum as sum_door
 from nacre.vault.loop import Loop, LoopStage
 from nacre.vault.tracing import RefusedFunction
-from tests.vaults import open_vault, plain_encoder
 
 SCHEMA = Schema(columns={"a": Integer(low=0, high=9), "b": Integer(low=0, high=9)})
 QUESTION = Sum(name="test", share=0.5, bound=Bound(segments=(Segment(size=2, norm=1e5),)))

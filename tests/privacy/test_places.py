@@ -12,10 +12,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.vaults import plain_encoder
 
 from nacre.rows import Row
 from nacre.vault.loop import Loop, LoopStage
-from tests.vaults import plain_encoder
 
 MOST, WIDTH = 512, 13
 RNG = np.random.default_rng(0)

@@ -15,13 +15,13 @@ from jax.custom_batching import custom_vmap
 from jax.experimental import pallas as pl
 from jax.extend.core import Primitive
 from jax.interpreters import batching, mlir
+from tests.vaults import open_vault, plain_encoder
 
 from nacre.rows import Row
 from nacre.vault import Bound, Segment, Sum
 from nacre.vault.exact_sum import ExactSum
 from nacre.vault.loop import Loop, LoopStage
 from nacre.vault.tracing import RefusedFunction, trace
-from tests.vaults import open_vault, plain_encoder
 
 ENCODER = plain_encoder(8, 2)
 SHAPE = ENCODER.shape

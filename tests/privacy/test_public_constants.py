@@ -5,12 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.vaults import open_vault
 
-from nacre.schema import Categorical, Integer, Schema
 from nacre.rows import Label
+from nacre.schema import Categorical, Integer, Schema
 from nacre.vault import Adjacency, Bound, Keys, Program, Segment, Steps, Sum
 from nacre.vault.doors import sum as sum_door
-from tests.vaults import open_vault
 
 SCHEMA = Schema(columns={"a": Integer(low=0, high=9), "y": Categorical(values=("p", "q"))})
 KEYS = Keys(name="values", column="y", epsilon=0.05, delta=1e-7)

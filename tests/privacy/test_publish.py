@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from tests.vaults import block_of, compiled_sum
 
 import nacre
 from nacre.ledger import Ledger
@@ -19,7 +20,6 @@ from nacre.schema import Boolean, Categorical, Integer, Real, Schema
 from nacre.vault import Adjacency
 from nacre.vault.doors import sum as sum_door
 from nacre.vault.exact_sum import ExactSum
-from tests.vaults import block_of, compiled_sum
 
 SCHEMA = Schema(
     {

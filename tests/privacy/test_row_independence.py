@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.vaults import compiled_sum, stream_of
 
 from nacre.embed.numbers import on_grid
 from nacre.exact import ExactPhases, pair_norm, sine_cosine
@@ -16,7 +17,6 @@ from nacre.rows import Label, TableEncoder
 from nacre.schema import Categorical, Integer, Real, Schema
 from nacre.vault import Bound, Segment
 from nacre.vault.exact_sum import BLOCK, ExactSum
-from tests.vaults import compiled_sum, stream_of
 
 SCHEMA = Schema(
     columns={

@@ -12,13 +12,13 @@ import jax.numpy as jnp
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.vaults import open_vault
 
 from nacre.rows import Label, Row, TableEncoder
 from nacre.schema import Categorical, Integer, Real, Schema
 from nacre.vault import Adjacency, Bound, Segment, Sum
 from nacre.vault.doors import sum as sum_door
 from nacre.vault.exact_sum import ExactSum
-from tests.vaults import open_vault
 
 CLASSES = 3
 UNIT = 65536.0

@@ -3,13 +3,13 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.vaults import block_of
 
 from nacre.rows import Label, TableEncoder
 from nacre.schema import Categorical, Integer, Schema
 from nacre.vault import Bound, Segment
 from nacre.vault.exact_sum import ExactSum
 from nacre.vault.tracing import RefusedFunction
-from tests.vaults import block_of
 
 SCHEMA = Schema(
     columns={

@@ -121,7 +121,10 @@ def test_stages_share_the_batch_and_see_what_came_before():
         return jnp.ones(2) * earlier[0][0] / 1000
 
     one, two = run(
-        [LoopStage(per_row=first, clip=1.0, share=0.25), LoopStage(per_row=second, clip=1.0, share=0.75)],
+        [
+            LoopStage(per_row=first, clip=1.0, share=0.25),
+            LoopStage(per_row=second, clip=1.0, share=0.75),
+        ],
         table(300),
         threshold=2**31,
     )

@@ -7,11 +7,11 @@ import time
 import jax.numpy as jnp
 import pyarrow as pa
 import pytest
+from tests.vaults import open_vault
 
 from nacre.errors import BudgetExceeded
 from nacre.schema import Integer, Schema
 from nacre.vault import Bound, Choice, Keys, Plan, Program, Segment, Steps, Sum, count_question
-from tests.vaults import open_vault
 
 SCHEMA = Schema({"x": Integer(low=0, high=9)})
 TABLE = pa.table({"x": list(range(10)) * 20})
@@ -46,9 +46,7 @@ ASK = {
 def everything():
     """A vault of which each door has been asked its question."""
     charged = []
-    vault = open_vault(
-        TABLE, SCHEMA, SUM, CHOICE, STEPS, KEYS, epsilon=3, charge=charged.append
-    )
+    vault = open_vault(TABLE, SCHEMA, SUM, CHOICE, STEPS, KEYS, epsilon=3, charge=charged.append)
     for question, ask in ASK.values():
         ask(vault, question)
     return vault, charged

@@ -5,13 +5,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from scipy.stats import chisquare
+from tests.vaults import open_vault
 
 from nacre.errors import BudgetExceeded
 from nacre.rows import Label
 from nacre.schema import Categorical, Integer, Schema
 from nacre.vault import Adjacency, Bound, Choice, Segment, Sum
 from nacre.vault.doors.choose import TARGET_BITS, Choices
-from tests.vaults import open_vault
 
 SCHEMA = Schema({name: Categorical(values=("0", "1")) for name in "abc"})
 ROWS = [("0", "0", "0")] * 30 + [("1", "1", "0")] * 20 + [("1", "0", "1")] * 10

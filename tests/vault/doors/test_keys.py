@@ -4,12 +4,12 @@ import dataclasses
 
 import pyarrow as pa
 import pytest
+from tests.vaults import open_vault
 
 from nacre.errors import BudgetExceeded
 from nacre.schema import Categorical, Schema
 from nacre.vault import Adjacency, Keys, count_question, gaussian_mu
 from nacre.vault.doors.keys import _calibrated
-from tests.vaults import open_vault
 
 SCHEMA = Schema(columns={"kind": Categorical(values=("anything",), other=True)})
 KINDS = ["often"] * 3000 + [" spaced "] * 3000 + [None] * 3000 + [f"rare {i}" for i in range(200)]

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.vaults import open_vault
 
 from nacre.errors import BudgetExceeded, LedgerError
 from nacre.ledger import Ledger, charged, reserve_in
@@ -25,7 +26,6 @@ from nacre.vault import (
 from nacre.vault.doors import steps as steps_door
 from nacre.vault.doors import sum as sum_door
 from nacre.vault.tracing import RefusedFunction
-from tests.vaults import open_vault
 
 SCHEMA = Schema(columns={"a": Integer(low=0, high=9)})
 QUESTION = Steps(name="training", share=1.0, steps=5, batch=50, rows=200)

@@ -6,13 +6,13 @@ import jax.numpy as jnp
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.vaults import open_vault
 
 from nacre.errors import BudgetExceeded
 from nacre.rows import Label, Source
 from nacre.schema import Categorical, Integer, Schema
 from nacre.vault import Bound, Segment, Sum, count_question, gaussian_mu
 from nacre.vault.doors import sum as sum_door
-from tests.vaults import open_vault
 
 SCHEMA = Schema(columns={"a": Integer(low=0, high=65536), "y": Categorical(values=("p", "q"))})
 Y = Label("y", 2)
@@ -105,9 +105,7 @@ def test_weights_of_segments_and_labels_are_undone(log):
         by=Y,
         count=0.3,
     )
-    sums = ask(
-        lambda row: jnp.full(2, row.numbers[0] / 65536.0), bound, rows, weight=(1.0, 0.1)
-    )
+    sums = ask(lambda row: jnp.full(2, row.numbers[0] / 65536.0), bound, rows, weight=(1.0, 0.1))
     for place, label in enumerate("pq"):
         mine = np.array([a for a, y in zip(*rows.to_pydict().values(), strict=True) if y == label])
         assert sums.values[place] == pytest.approx([mine.sum() / 65536] * 2, rel=1e-4)
