@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from bench.protocol import auc, hard_scores, official_split, papers_split
-from nacre.evaluate.classifiers import PEARL, PUBLISHED
 from nacre.evaluate.run import evaluate
+from nacre.evaluate.tables.classifiers import PEARL, PUBLISHED
 from nacre.fit import fit
 from nacre.model import versions
 

@@ -11,9 +11,9 @@ from bench import cost
 from bench.made import hanging_together
 from bench.protocol import official_split
 from nacre.evaluate.metrics import METRICS
-from nacre.evaluate.rows import Rows
 from nacre.evaluate.run import evaluate
-from nacre.evaluate.tables import read
+from nacre.evaluate.tables.reading import read
+from nacre.evaluate.tables.rows import Rows
 
 RESULTS = Path(__file__).parent / "results" / "evaluate.json"
 COLUMNS = 50
@@ -53,7 +53,7 @@ def million(rows: int = 1_000_000) -> None:
 
 def million_pairs(rows: int = 1_000_000) -> float:
     """Seconds for all two-way marginals and associations alone, both tables being read already."""
-    from nacre.evaluate.pairs import compare_pairs
+    from nacre.evaluate.tables.pairs import compare_pairs
 
     tables: list[Rows] = []
     for seed in (0, 1):

@@ -13,7 +13,7 @@ import pyarrow as pa
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from nacre.datasets import adult, adult_schema
-from nacre.evaluate.classifiers import available, make
+from nacre.evaluate.tables.classifiers import available, make
 from nacre.schema import Schema
 
 

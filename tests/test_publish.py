@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import nacre
 from nacre.cli import app
 from nacre.embed.marginals import cell_places
-from nacre.evaluate.rows import Rows
+from nacre.evaluate.tables.rows import Rows
 from nacre.measurement import MISSING, Measurement
 from nacre.methods import MERF, PEARL, Mosaic
 from nacre.publish import bands as bands_module

@@ -8,7 +8,7 @@ from pathlib import Path
 from bench.tables import render, results
 from bench.tables.plans import PLANS
 from bench.tables.trial import REAL, measure
-from nacre.evaluate.classifiers import PUBLISHED, available
+from nacre.evaluate.tables.classifiers import PUBLISHED, available
 from nacre.methods import METHODS
 
 DOCS = Path(__file__).parent.parent.parent / "docs" / "results.md"

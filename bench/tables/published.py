@@ -7,7 +7,7 @@ DP-MERF: Harder, Adamczewski and Park (2021), Tables 2 and 5-8.  PEARL: Liew, Ta
 import dataclasses
 from collections.abc import Mapping
 
-from nacre.evaluate.classifiers import PEARL, PUBLISHED
+from nacre.evaluate.tables.classifiers import PEARL, PUBLISHED
 
 AVERAGE = "average"
 

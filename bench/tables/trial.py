@@ -13,10 +13,10 @@ from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 from bench.protocol import Split, features
 from bench.tables.plans import PLANS, Plan, read
 from bench.tables.published import STATISTICS
-from nacre.evaluate.classifiers import Prediction, predict_all
 from nacre.evaluate.run import evaluate
+from nacre.evaluate.tables.classifiers import Prediction, predict_all
 from nacre.fit import fit
-from nacre.methods import METHODS
+from nacre.methods import find
 
 REAL = "real"
 EPSILON, DELTA, ADJACENCY = 1.0, 1e-5, "replace-one"
@@ -37,7 +37,7 @@ def measure(
     rows = split.train
     if method != REAL:
         found["guarantee"] = {"epsilon": EPSILON, "delta": DELTA, "adjacency": ADJACENCY}
-        settings = METHODS[method]()
+        settings = find(method)()
         found["settings"] = dataclasses.asdict(settings)
         rows = synthesize(settings, split, seed)
     found["fit_seconds"] = round(time.process_time() - start, 1)

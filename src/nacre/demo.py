@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 import nacre
-from nacre.evaluate.extras import require
+from nacre.evaluate.tables.extras import require
 from nacre.model import Model
 
 DELTA = 1e-5
@@ -69,7 +69,7 @@ def run(
             schema,
             test=test,
             guarantee=model.guarantee,
-            on_progress=lambda share, what: report("evaluating", share),
+            on_progress=report,
         )
     found.to_html(folder / "report.html")
     console.print(found.summary(), markup=False)

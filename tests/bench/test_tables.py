@@ -9,7 +9,7 @@ from bench.tables import render, results, trial
 from bench.tables.plans import Plan
 from bench.tables.published import AVERAGE, TABLES, Cell
 
-from nacre.evaluate.classifiers import PEARL, PUBLISHED, Prediction
+from nacre.evaluate.tables.classifiers import PEARL, PUBLISHED, Prediction
 
 CELL = Cell(dataset="adult", row=AVERAGE, score="roc", dp={"A": 0.6, "B": 0.7}, over=PEARL)
 

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.rows import Rows
-from nacre.evaluate.tables import read
+from nacre.evaluate.tables.comparison import TableComparison
+from nacre.evaluate.tables.reading import read
+from nacre.evaluate.tables.rows import Rows
 from nacre.schema import Boolean, Categorical, Datetime, Integer, Ordinal, Real, Schema
 
 
@@ -80,13 +80,13 @@ def held(make_frame) -> pd.DataFrame:
 
 @pytest.fixture(scope="session")
 def compare(schema, held):
-    def make(real, synthetic, test=None, **settings) -> Comparison:
+    def make(real, synthetic, test=None, **settings) -> TableComparison:
         rows: list[Rows] = [
             read(t, settings.get("schema", schema), "The table")
             for t in (real, synthetic, held if test is None else test)
         ]
         settings.pop("schema", None)
-        first = Comparison(
+        first = TableComparison(
             name="real",
             real=rows[0],
             synthetic=rows[0],
@@ -104,5 +104,5 @@ def compare(schema, held):
 
 
 @pytest.fixture(scope="session")
-def comparison(compare, real, broken) -> Comparison:
+def comparison(compare, real, broken) -> TableComparison:
     return compare(real, broken)

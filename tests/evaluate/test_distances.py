@@ -8,12 +8,12 @@ from scipy.spatial.distance import cdist
 from scipy.stats import wasserstein_distance
 from sklearn.metrics.pairwise import rbf_kernel
 
-from nacre.evaluate.features import Features
 from nacre.evaluate.metrics import METRICS
 from nacre.evaluate.metrics.closest_record import nearest
 from nacre.evaluate.metrics.copies import row_hashes
 from nacre.evaluate.metrics.mmd import squared_mmd
 from nacre.evaluate.metrics.wasserstein import principal_plane, wasserstein2
+from nacre.evaluate.tables.features import Features
 
 
 def value(name, comparison):

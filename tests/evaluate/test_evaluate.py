@@ -11,9 +11,11 @@ import pytest
 
 import nacre.evaluate as room
 from nacre.evaluate import METRICS, Evaluation, Score, evaluate
-from nacre.evaluate.findings import Finding, find
+from nacre.evaluate.findings.find import find
+from nacre.evaluate.findings.finding import Finding
+from nacre.evaluate.findings.words import percent
 from nacre.evaluate.metrics import choose
-from nacre.evaluate.words import percent
+from nacre.evaluate.tables.pairs import Pair
 from nacre.vault import Adjacency, Guarantee
 
 CHEAP = ["tv1", "tv2", "association", "small-groups", "copies", "coverage"]
@@ -117,7 +119,7 @@ def test_seed_decides_everything(real, good, schema):
 
 
 def test_all_metrics_are_of_this_table(real, good, held, schema):
-    shares = []
+    stages = []
     found = evaluate(
         real.head(300),
         good.head(300),
@@ -126,12 +128,12 @@ def test_all_metrics_are_of_this_table(real, good, held, schema):
         metrics="all",
         classifiers=["logistic regression", "decision tree"],
         jobs=1,
-        on_progress=lambda share, what: shares.append((share, what)),
+        on_progress=lambda stage, done: stages.append((stage, done)),
     )
     assert set(found.scores["metric"]) == set(METRICS) - {"r2"}
-    assert shares[0][0] == 0
-    assert shares[-1] == (1.0, "done")
-    assert [s for s, _ in shares] == sorted(s for s, _ in shares)
+    assert stages[:2] == [("reading", None), ("evaluating", 0.0)]
+    assert stages[-1] == ("evaluating", 1.0)
+    assert [done for _, done in stages[1:]] == sorted(done for _, done in stages[1:])
 
 
 def test_every_metric_says_what_it_is():
@@ -150,9 +152,11 @@ def test_a_regression_target(real, good, held, schema):
 
 
 def test_without_a_label(real, good, schema):
-    found = evaluate(real, good, schema.with_label(None), metrics="quick", jobs=1)
-    assert "auc" not in set(found.scores["metric"])
+    found = evaluate(real, good, schema, label=None, metrics=["tv1", "auc"], jobs=1)
+    assert found.label is None and set(found.scores["metric"]) == {"tv1"}
     assert any("No label" in note for note in found.notes)
+    kept = evaluate(real, good, schema, metrics=["tv1"], jobs=1)
+    assert kept.label == "income"
 
 
 @pytest.mark.parametrize(
@@ -238,7 +242,7 @@ def test_no_privacy_is_said_first(real, good, schema):
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ("one", TypeError, "is a str"),
+        ("one", ValueError, "is a str"),
         ({"delta": 1e-6}, ValueError, "no epsilon and delta"),
     ],
 )
@@ -273,8 +277,8 @@ def score(metric, part, value, reference):
 
 def test_a_bad_pair_does_not_hide_doubtful_ones(compare, real):
     scores = [
-        score("association", "age × wage", 0.5, 0.0),
-        score("association", "age × size", 0.15, 0.0),
+        score("association", Pair("age", "wage"), 0.5, 0.0),
+        score("association", Pair("age", "size"), 0.15, 0.0),
     ]
     said = {f.level: f.text for f in find("s", scores, compare(real, real), None)}
     assert "age with wage" in said["avoid"] and "age with size" not in said["avoid"]

@@ -10,8 +10,10 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import nacre
 from nacre.evaluate import evaluate
-from nacre.evaluate.lmdp import mmd_test, stein_kernel, stein_test
+from nacre.evaluate.lmdp.statistics import mmd_test, stein_kernel, stein_test
 from nacre.evaluate.metrics.mmd import squared_mmd
+from nacre.report.builder import fill
+from nacre.report.chapters import privacy
 
 
 def normal_score(x):
@@ -176,7 +178,7 @@ def test_the_evaluation_shows_it_when_asked(real, good, schema):
     assert [(t.columns, t.alpha) for t in tests] == [(("age", "sex"), 0.1), (("job",), 0.01)]
     assert "no differential privacy" in found.summary()
     assert json.loads(found.to_json())["lmdp"]["synthetic"]["lmdp_satisfied"] is False
-    page = found.to_html()
+    page = fill("privacy.html", view=privacy(found))
     assert "Marginals that should not be the real ones" in page
     assert "not satisfied" in page
 

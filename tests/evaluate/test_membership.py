@@ -6,7 +6,7 @@ from scipy.stats import binomtest, norm
 from sklearn import metrics as sk
 
 from nacre.evaluate import METRICS, evaluate
-from nacre.evaluate.attack import Attack, epsilon_shown
+from nacre.evaluate.metrics.attack import Attack, epsilon_shown
 from nacre.evaluate.metrics.membership import attacks
 
 

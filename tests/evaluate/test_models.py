@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
-from nacre.evaluate.classifiers import (
+from nacre.evaluate.metrics import METRICS
+from nacre.evaluate.metrics.auc import area, one_against_rest
+from nacre.evaluate.metrics.ranking import agreement
+from nacre.evaluate.tables.classifiers import (
     PEARL,
     PUBLISHED,
     QUICK,
@@ -15,11 +18,8 @@ from nacre.evaluate.classifiers import (
     predict,
     predict_all,
 )
-from nacre.evaluate.features import MOST_VALUES, Features
-from nacre.evaluate.metrics import METRICS
-from nacre.evaluate.metrics.auc import area, one_against_rest
-from nacre.evaluate.metrics.ranking import agreement
-from nacre.evaluate.tables import read
+from nacre.evaluate.tables.features import MOST_VALUES, Features
+from nacre.evaluate.tables.reading import read
 from nacre.schema import Categorical, Schema
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from nacre.evaluate import METRICS, evaluate
-from nacre.evaluate.references import References, _power
+from nacre.evaluate.scores.references import References, _power
 
 FRESH = [name for name, metric in METRICS.items() if metric.reference == "fresh"]
 

@@ -5,8 +5,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from nacre.evaluate.rows import Rows
-from nacre.evaluate.tables import read
+from nacre.evaluate.tables.reading import read
+from nacre.evaluate.tables.rows import Rows
 from nacre.schema import Integer, Real, Schema
 
 

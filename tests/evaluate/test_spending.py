@@ -7,6 +7,8 @@ import pytest
 from nacre.evaluate import evaluate
 from nacre.evaluate.spending import spending
 from nacre.ledger import Ledger
+from nacre.report.builder import fill
+from nacre.report.chapters import privacy
 
 
 @pytest.fixture
@@ -27,7 +29,7 @@ def test_entries_and_balance_are_shown(real, good, schema, book, tmp_path):
     )
     assert found.spent["left_epsilon"] == 2.0
     assert json.loads(found.to_json())["ledger"]["history"][0]["method"] == "Mosaic"
-    page = found.to_html()
+    page = fill("ledger.html", view={"spent": found.spent})
     for words in ("What this data set has spent", "ε = 1", "ε = 2", "Mosaic", "&lt;first&gt;"):
         assert words in page, words
     assert (tmp_path / "budget.db").read_bytes() == before
@@ -37,9 +39,9 @@ def test_the_only_data_set_need_not_be_named(book):
     assert spending(book, None)["dataset"] == "census"
 
 
-def test_nothing_spent_yet(real, good, schema, book):
+def test_nothing_spent_yet(book):
     book.open("other", epsilon=1, delta=1e-6)
-    page = evaluate(real, good, schema, metrics=["tv1"], ledger=book, dataset="other").to_html()
+    page = fill("ledger.html", view={"spent": spending(book, "other")})
     assert "are left" in page and "Mosaic" not in page
 
 
@@ -59,4 +61,4 @@ def test_wrong_requests(book, tmp_path):
 def test_without_a_ledger_there_is_none(real, good, schema):
     found = evaluate(real, good, schema, metrics=["tv1"])
     assert found.spent is None
-    assert "has spent" not in found.to_html()
+    assert "has spent" not in fill("privacy.html", view=privacy(found))

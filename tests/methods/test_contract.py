@@ -90,6 +90,7 @@ def test_fits_every_kind_of_column_and_keeps_the_schema(name, adjacency, fitted,
     drawn = model.sample(333, seed=1)
     assert isinstance(drawn, pd.DataFrame)
     assert list(drawn.columns) == list(COLUMNS)
+    assert "".join(dtype.kind for dtype in drawn.dtypes) == "iffOOObMO"
     assert len(drawn) == 333
     assert SCHEMA.check(pa.Table.from_pandas(drawn)).ok
     if EPSILON[name] == 100:

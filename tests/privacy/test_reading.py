@@ -10,6 +10,7 @@ import decimal
 import enum
 import random
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -21,13 +22,13 @@ import pytest
 from nacre.archive import read as read_archive
 from nacre.draft import private_draft
 from nacre.fit import fit
-from nacre.methods import MERF
+from nacre.methods.merf import MERF
 from nacre.model import load
-from nacre.rows import csv, open_source
+from nacre.rows import Stream, TableEncoder, csv, open_source
 from nacre.schema import Boolean, Categorical, Datetime, Integer, Real, Schema, SchemaError
-from nacre.vault import Adjacency, Release, Vault
-from nacre.vault import vault as vault_module
+from nacre.vault import Adjacency, Keys, Plan, Release, Vault
 from nacre.vault.doors import keys as keys_module
+from nacre.vault.doors import sum as sum_door
 
 QUICK = MERF(frequencies=8, steps=2, components=2)
 VALUES = (
@@ -129,17 +130,12 @@ def counts_of(column):
     with pytest.MonkeyPatch.context() as patch:
         answer = lambda counts: seen.append(counts) or []  # noqa: E731
         patch.setattr(keys_module, "_calibrated", lambda *_: answer)
-        release = Release(
-            name="x",
-            mechanism="approximate",
-            theorem="t",
-            adjacency=Adjacency.ADD_REMOVE,
-            size=1,
-            epsilon=1.0,
-            delta=1e-6,
+        question = Keys(name="x", column="x", epsilon=1.0, delta=1e-6)
+        stream = SimpleNamespace(
+            source=SimpleNamespace(batches=lambda: [pa.RecordBatch.from_arrays([column], ["x"])])
         )
-        batch = pa.RecordBatch.from_arrays([column], ["x"])
-        keys_module.stable_keys([batch], "x", release, Adjacency.ADD_REMOVE, lambda: None)
+        release = question.release(1.0, Adjacency.ADD_REMOVE)
+        keys_module.answer(question, release, stream, lambda: None)
     return seen[0]
 
 
@@ -342,9 +338,7 @@ HOSTILE = [  # rows that count as nothing
 def observed(call, patch):
     """What a call returns, the sums that it puts noise on with their scales, and its warnings."""
     sums = []
-    patch.setattr(
-        vault_module, "add_discrete_gaussian", lambda s, scale: sums.append((s, scale)) or s
-    )
+    patch.setattr(sum_door, "add_discrete_gaussian", lambda s, scale: sums.append((s, scale)) or s)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         returned = call()
@@ -379,7 +373,7 @@ def test_bad_rows_change_nothing_of_a_fit(tmp_path, monkeypatch):
         return model, (document, arrays, said, [(s.tolist(), scale) for s, scale in sums])
 
     first, expected = trace(pd.DataFrame([ROW] * 20))
-    assert first.types is None
+    assert first.encoder.types is None
     lines = [b"1,2", b"\xff\xe4,1,2,3,4", b"a,b,c,d,e,f"]
     for table in tables([ROW] * 20 + HOSTILE, tmp_path, lines):
         model, found = trace(table)
@@ -446,11 +440,12 @@ def test_a_model_tells_no_type_but_those_that_are_stated(tmp_path):
     model = fit(
         table, schema, method=QUICK, epsilon=1, delta=1e-6, bad_rows="zero", types=table.schema
     )
-    assert model.types.field("x").metadata is None
+    assert model.encoder.types.field("x").metadata is None
     assert model.sample(3).schema.types == [pa.int8(), pa.int64()]
     model.save(tmp_path / "x.nacre")
-    assert load(tmp_path / "x.nacre").types.equals(model.types, check_metadata=True)
-    plain = dataclasses.replace(model, types=None)
+    again = load(tmp_path / "x.nacre")
+    assert again.encoder.types.equals(model.encoder.types, check_metadata=True)
+    plain = dataclasses.replace(model, encoder=TableEncoder(schema))
     assert plain.sample(3).schema.types == [pa.int64(), pa.string()]
 
 
@@ -468,8 +463,10 @@ def test_text_is_what_it_holds(kind, name):
 def test_one_odd_cell_does_not_hide_a_frequent_value(extra, kind):
     cells = ["a"] * 1000 if kind == pa.string() else [b"a"] * 1000
     schema = Schema({"x": Categorical(values=("-",), other=True)})
-    vault = Vault(pa.table({"x": pa.array([*cells, extra], kind)}), schema, epsilon=1, delta=1e-6)
-    assert vault.keys("x", epsilon=0.9, delta=1e-7) == ("a",)
+    question = Keys(name="values", column="x", epsilon=0.9, delta=1e-7)
+    stream = Stream(TableEncoder(schema), pa.table({"x": pa.array([*cells, extra], kind)}))
+    vault = Vault(stream, Plan.of([question], epsilon=1, delta=1e-6))
+    assert vault.keys(question) == ("a",)
 
 
 def release(**changes):

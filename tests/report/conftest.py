@@ -1,10 +1,14 @@
-"""A hostile table, and its report."""
+"""A hostile table, and both reports on it: each is drawn once for all tests."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.report.outline import Outline
 
+import nacre
 from nacre.evaluate import Evaluation, evaluate
+from nacre.methods import Mosaic
+from nacre.publish import PublicReport, publish
 from nacre.schema import Categorical, Integer, Real, Schema
 
 SCRIPT = "<script>alert(1)</script>"
@@ -63,3 +67,26 @@ def evaluation(hostile) -> Evaluation:
 @pytest.fixture(scope="session")
 def page(evaluation) -> str:
     return evaluation.to_html()
+
+
+@pytest.fixture(scope="session")
+def outline(page) -> Outline:
+    return Outline(page)
+
+
+@pytest.fixture(scope="session")
+def public_report(hostile) -> PublicReport:
+    schema, real, _ = hostile
+    method = Mosaic(steps=5, components=4, fits=1)
+    model = nacre.fit(real, schema, method=method, epsilon=50, delta=1e-4)
+    return publish(model, rows=2000, data=real, epsilon=50, delta=1e-4)
+
+
+@pytest.fixture(scope="session")
+def public_page(public_report) -> str:
+    return public_report.to_html()
+
+
+@pytest.fixture(scope="session")
+def public_outline(public_page) -> Outline:
+    return Outline(public_page)

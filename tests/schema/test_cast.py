@@ -6,7 +6,7 @@ import decimal
 import pyarrow as pa
 import pytest
 
-from nacre.schema import as_types
+from nacre.schema import Categorical, Integer, Real, Schema, SchemaError, as_types, stated_types
 
 US = pa.timestamp("us")
 NOON = datetime.datetime(2024, 1, 1, 12)
@@ -78,3 +78,26 @@ def test_values_are_kept():
     assert cast["at"][0].value == table["at"][0].value  # the same moment in UTC
     money = as_types(pa.table({"x": [0.1]}), pa.schema({"x": pa.decimal128(4, 2)}))
     assert money["x"].to_pylist() == [decimal.Decimal("0.10")]
+
+
+def test_stated_types_hold_whatever_the_schema_allows():
+    schema = Schema(
+        {
+            "age": Integer(low=0, high=300),
+            "wage": Real(low=0, high=1),
+            "code": Categorical(values=["1", "2"]),
+            "open": Categorical(values=["1", "2"], other=True),
+        }
+    )
+    found = stated_types({"age": "int16", "code": pa.int8(), "open": "category"}, schema)
+    assert found.types == [pa.int16(), pa.int8(), pa.dictionary(pa.int32(), pa.string())]
+    assert stated_types(None, schema) is None
+    wrong = {"age": "int8", "wage": "int64", "open": "int64", "code": "number", "aged": "int8"}
+    with pytest.raises(SchemaError) as caught:
+        stated_types(wrong, schema)
+    text = str(caught.value)
+    assert "has 5 problems" in text
+    assert text.count("cannot hold every value") == 3
+    assert "Did you mean 'age'?" in text
+    with pytest.raises(SchemaError, match="must be a mapping"):
+        stated_types(["int8"], schema)

@@ -15,6 +15,8 @@ from nacre.vault.integers import (
     SCALE,
     STRETCH,
     TABLE_BITS,
+    WORD_BITS,
+    _packed_table,
     alias_table,
     discrete_gaussian,
     leftover_delta,
@@ -25,26 +27,37 @@ from nacre.vault.integers import (
 
 def test_the_table_is_as_close_to_a_discrete_gaussian_as_is_charged():
     weights, half = narrow_weights(), 2 ** (TABLE_BITS - 1)
-    assert len(weights) == 2 * half and sum(weights) == 2**64
+    assert len(weights) == 2 * half and sum(weights) == 2**WORD_BITS
     with decimal.localcontext() as context:
-        context.prec = 60
+        context.prec = 80
         masses = [(-Decimal(x * x) / (2 * NARROW**2)).exp() for x in range(20 * NARROW)]
         total = masses[0] + 2 * sum(masses[1:])
         inside = sum(
-            abs(Decimal(weights[x + half]) / 2**64 - masses[abs(x)] / total)
+            abs(Decimal(weights[x + half]) / 2**WORD_BITS - masses[abs(x)] / total)
             for x in range(-half, half)
         )
         outside = (masses[half] + 2 * sum(masses[half + 1 :])) / total
     distance = float(inside + outside) / 2
-    assert 2.5e-17 < distance < 2.6e-17
-    # Four draws, and what the two sums and events of chance exp(-900) can add.
-    assert 4 * distance + 1e-20 < DISTANCE
+    assert 1.2e-24 < distance < 1.6e-24
+    # Four draws, and what the three sums and events of chance exp(-900) can add.
+    wide = NARROW * math.sqrt(1 + STRETCH[0] ** 2)
+    first = 7 * math.exp(-2 * math.pi**2 * NARROW**2 / (1 + STRETCH[0] ** 2))
+    second = 7 * math.exp(-2 * math.pi**2 * wide**2 / (1 + STRETCH[1] ** 2))
+    assert 4 * distance + 2 * first + second < DISTANCE
+
+
+def test_words_hold_the_whole_thresholds():
+    own, alias = alias_table(narrow_weights())
+    packed, full = _packed_table(), 2 ** (WORD_BITS - TABLE_BITS)
+    for place, (word, fine) in enumerate(packed.T.tolist()):
+        assert word & (2**TABLE_BITS - 1) == alias[place]
+        assert (word >> TABLE_BITS << 64 | fine) == own[place] % full
 
 
 def test_walkers_table_draws_just_the_weights():
     weights = narrow_weights()
     own, alias = alias_table(weights)
-    capacity = 2 ** (64 - TABLE_BITS)
+    capacity = 2 ** (WORD_BITS - TABLE_BITS)
     drawn = [0] * len(weights)
     for place, threshold in enumerate(own):
         assert 0 <= threshold <= capacity
@@ -121,7 +134,7 @@ def test_both_keys_and_every_number_count():
 
 
 def test_what_is_left_over_is_small_and_grows_with_size_and_steps():
-    assert leftover_delta(100_000, 1000) == pytest.approx(1.1e-8)
+    assert leftover_delta(100_000, 1000) == pytest.approx(7e-16)
     assert leftover_delta(2, 3) == pytest.approx(6 * DISTANCE)
     assert leftover_epsilon(10**6, 10**4) < 1e-7
     assert leftover_epsilon(10, 20) == pytest.approx(20 * leftover_epsilon(10, 1))

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from nacre.cli import budgets, evaluating, fitting, methods, models, publishing, schemas, showcase
+from nacre.cli import demo, evaluate, fit, ledger, methods, plan, publish, sample, schema, show
 from nacre.cli.console import INTERRUPTED, for_people
 from nacre.cli.help import Command, Group
 
@@ -53,15 +53,15 @@ def _options(
     pass
 
 
-app.command("demo", cls=Command)(showcase.demo)
-app.add_typer(schemas.app, name="schema")
-app.command("plan", cls=Command)(fitting.plan)
-app.command("fit", cls=Command)(fitting.fit)
-app.command("sample", cls=Command)(models.sample)
-app.command("evaluate", cls=Command)(evaluating.evaluate)
-app.command("publish", cls=Command)(publishing.publish)
-app.command("ledger", cls=Command)(budgets.ledger)
-app.command("show", cls=Command)(models.show)
+app.command("demo", cls=Command)(demo.demo)
+app.add_typer(schema.app, name="schema")
+app.command("plan", cls=Command)(plan.plan)
+app.command("fit", cls=Command)(fit.fit)
+app.command("sample", cls=Command)(sample.sample)
+app.command("evaluate", cls=Command)(evaluate.evaluate)
+app.command("publish", cls=Command)(publish.publish)
+app.command("ledger", cls=Command)(ledger.ledger)
+app.command("show", cls=Command)(show.show)
 app.command("methods", cls=Command)(methods.methods)
 
 

@@ -23,6 +23,7 @@ BAD_INPUT = 2
 FAILURE = 1
 INTERRUPTED = 130
 PIPED_WIDTH = 120
+LARGE = 10.0  # ε, at which the best attack finds a third of the people
 # A path that is not there or not allowed is the user's to correct; a full disk is not.
 PATH_ERRORS = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
 # Control characters other than tabs and ends of lines, and halves of characters.
@@ -65,6 +66,17 @@ def say(text: str, *, quiet: bool = False, style: str | None = None) -> None:
     """A remark on stderr, left out with --quiet."""
     if not quiet:
         err().print(escape(text), style=style, soft_wrap=True)
+
+
+def say_if_weak(epsilon: float, *, quiet: bool = False) -> None:
+    """Say that a guarantee is weak; the budget is the holder's to choose."""
+    if epsilon > LARGE:
+        say(
+            f"ε = {epsilon:g} protects little: at {LARGE:g} somebody who knows the other rows may "
+            "find a third of the people. At most 1 is usual.",
+            quiet=quiet,
+            style="yellow",
+        )
 
 
 def print_json(value: Any) -> None:

@@ -57,6 +57,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]
 
 
+ModelFile = Annotated[Path, typer.Argument(help="A model that `nacre fit` saved.")]
+
+
 def read_schema(path: Path, label: str | None = None, *, no_label: bool = False) -> Schema:
     """The schema in a file, with the label that was asked for."""
     from nacre.schema import Schema

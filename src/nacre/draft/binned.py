@@ -13,8 +13,9 @@ from typing import Any, ClassVar, final
 import numpy as np
 import pyarrow as pa
 
-from nacre.schema import Boolean, Categorical, Column, Datetime, Integer, Real, cells
-from nacre.schema.column import Reading
+from nacre.schema import Boolean, Categorical, Column, Datetime, Integer, Real
+from nacre.schema.columns import cells
+from nacre.schema.columns.column import Reading
 
 WHOLE = 53  # binary digits of the largest whole number
 FINEST, WIDEST = -20, 40  # reals: nearer to zero than 2^-20 counts as zero

@@ -10,7 +10,8 @@ import pyarrow as pa
 import yaml
 
 from nacre.rows import Source
-from nacre.schema import Column, Schema, SchemaError, cells
+from nacre.schema import Column, Schema, SchemaError
+from nacre.schema.columns import cells
 from nacre.schema.suggest import suggest
 from nacre.schema.table import listed
 

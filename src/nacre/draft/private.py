@@ -16,8 +16,8 @@ from nacre.draft.kinds import column_facts, declared_column
 from nacre.ledger import Ledger, charged, reserve_in
 from nacre.rows import Source, Stream, TableEncoder, open_source
 from nacre.schema import Boolean, Categorical, Column, Datetime, Integer, Real, Schema, SchemaError
-from nacre.schema.column import as_flag
-from nacre.schema.numeric import DIGITS
+from nacre.schema.columns.column import as_flag
+from nacre.schema.columns.numeric import DIGITS
 from nacre.vault import Adjacency, Bound, Keys, Plan, Release, Segment, Sum, Vault
 from nacre.vault.plan import check_budget
 

@@ -7,12 +7,13 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from nacre.evaluate.evaluation import Evaluation, Score
-from nacre.evaluate.findings import Finding
-from nacre.evaluate.marginal_privacy import LmdpReport, LmdpTest, lmdp_report
-from nacre.evaluate.metric import Metric, Value
+from nacre.evaluate.evaluation import Evaluation
+from nacre.evaluate.findings.finding import Finding
+from nacre.evaluate.lmdp.report import LmdpReport, LmdpTest, lmdp_report
 from nacre.evaluate.metrics import METRICS
 from nacre.evaluate.run import evaluate
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.scores.score import Score
 
 __all__ = [
     "METRICS",

@@ -7,19 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.findings import Finding
-from nacre.evaluate.marginal_privacy import LmdpReport
-from nacre.evaluate.metric import Metric
-from nacre.evaluate.score import Score, frame
+from nacre.evaluate.findings.finding import Finding
+from nacre.evaluate.lmdp.report import LmdpReport
+from nacre.evaluate.scores.metric import Metric
+from nacre.evaluate.scores.part import Part
+from nacre.evaluate.scores.score import CONFIDENTIAL, Score, frame
+from nacre.evaluate.tables.comparison import TableComparison
 from nacre.schema import Schema
-
-__all__ = ["CONFIDENTIAL", "Evaluation", "Score"]
-
-CONFIDENTIAL = (
-    "Confidential to the data holder: these numbers were computed from the private rows without "
-    "noise, and are not covered by any privacy guarantee."
-)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,7 +41,7 @@ class Evaluation:
     findings: Mapping[str, tuple[Finding, ...]]
     notes: tuple[str, ...]
     guarantees: Mapping[str, Mapping[str, Any]]
-    comparisons: Mapping[str, Comparison]
+    comparisons: Mapping[str, TableComparison]
     seconds: float
     lmdp: Mapping[str, LmdpReport] = dataclasses.field(default_factory=dict)
     spent: Mapping[str, Any] | None = None
@@ -62,11 +56,14 @@ class Evaluation:
         """All scores as a tidy frame: pandas if it is installed, else Arrow."""
         return frame(self.results)
 
-    def score(self, metric: str, table: str | None = None, part: str = "") -> Score | None:
-        """One score, or None if it was not computed; of the first table if none is named."""
+    def score(self, metric: str, table: str | None = None, part: Part = "") -> Score | None:
+        """One score, or None if it was not computed; of the first table if none is named.
+
+        A part may be named as people read it: "age × sex".
+        """
         table = self.tables[0] if table is None else table
         for score in self.results:
-            if (score.metric, score.table, score.part) == (metric, table, part):
+            if (score.metric, score.table, str(score.part)) == (metric, table, str(part)):
                 return score
         return None
 
@@ -140,7 +137,7 @@ class Evaluation:
                 }
                 for m in self.metrics
             ],
-            "scores": [dataclasses.asdict(score) for score in self.results],
+            "scores": [score.to_dict() for score in self.results],
             "lmdp": {table: found.to_dict() for table, found in self.lmdp.items()},
             "ledger": self.spent,
             "seconds": self.seconds,

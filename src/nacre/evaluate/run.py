@@ -6,21 +6,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from nacre.errors import NacreError
-from nacre.evaluate.classifiers import PUBLISHED, QUICK, available
-from nacre.evaluate.comparison import CLASSIFIER_ROWS, DISTANCE_ROWS, Comparison
-from nacre.evaluate.evaluation import Evaluation, Score
-from nacre.evaluate.findings import find
+from nacre.evaluate.evaluation import Evaluation
+from nacre.evaluate.findings.find import find
 from nacre.evaluate.guarantees import describe
-from nacre.evaluate.marginal_privacy import column_sets, compare_sets
-from nacre.evaluate.metric import Metric, Value
+from nacre.evaluate.lmdp.report import column_sets, compare_sets
 from nacre.evaluate.metrics import choose
-from nacre.evaluate.references import References
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.scores.part import Part
+from nacre.evaluate.scores.references import References
+from nacre.evaluate.scores.score import Score
 from nacre.evaluate.spending import spending
-from nacre.evaluate.tables import read_all
-from nacre.schema import Schema
+from nacre.evaluate.tables.classifiers import PUBLISHED, QUICK, available
+from nacre.evaluate.tables.comparison import CLASSIFIER_ROWS, DISTANCE_ROWS, TableComparison
+from nacre.evaluate.tables.reading import read_all
+from nacre.schema import KEEP, Schema
 from nacre.schema.suggest import suggest
 
-Progress = Callable[[float, str], None]
+Progress = Callable[[str, float | None], None]
 
 
 def evaluate(
@@ -29,7 +31,7 @@ def evaluate(
     schema: Schema,
     *,
     test: Any = None,
-    label: str | None = None,
+    label: str | None = KEEP,
     metrics: str | list[str] | tuple[str, ...] = "quick",
     guarantee: Any = None,
     classifiers: Iterable[str] | None = None,
@@ -49,7 +51,7 @@ def evaluate(
         schema: what the columns are.
         test: real rows that were not used to make the synthetic table. Without them a fifth of
             `real`, drawn by `seed`, is kept from the models that are trained on real rows.
-        label: the column that models should predict; the schema's label if not given.
+        label: the column that models should predict, instead of the schema's; None for no label.
         metrics: "quick", "all" (with the papers' twelve classifiers), or names of metrics.
         guarantee: what is guaranteed about the synthetic table (a `Guarantee`, a certificate, or a
             dictionary), or a dictionary of these by the same names as `synthetic`.
@@ -60,11 +62,11 @@ def evaluate(
         dataset: the data set's name in the ledger.
         seed: of everything that is sampled.
         jobs: processes to train models in.
-        on_progress: called with the share of the work done and what comes next.
+        on_progress: called with a stage's name and the part done (None if unknown).
     """
     started = time.perf_counter()
     chosen = choose(metrics)
-    label = schema.label if label is None else label
+    label = schema.label if label is KEEP else label
     if label is not None and label not in schema.names:
         raise NacreError(
             f"The label '{label}' is not a column of the schema. Its columns are: "
@@ -78,8 +80,8 @@ def evaluate(
     guarantees = describe(guarantee, list(tables))
     sets = [] if lmdp is None else column_sets(lmdp, 0.05, schema)
     spent = spending(ledger, dataset)
-    report = on_progress or (lambda share, what: None)
-    report(0.0, "reading the tables")
+    report = on_progress or (lambda stage, done: None)
+    report("reading", None)
     rows = read_all(real, tables, test, schema)
     comparisons = rows.compare(label, models, seed, jobs)
     usable = [m for m in chosen if not _lacking(m, next(iter(comparisons.values())))]
@@ -104,24 +106,24 @@ def evaluate(
 
 
 def _measure(
-    metrics: Sequence[Metric], comparisons: Mapping[str, Comparison], report: Progress
+    metrics: Sequence[Metric], comparisons: Mapping[str, TableComparison], report: Progress
 ) -> list[Score]:
     """Every metric of every table, each beside its reference."""
     references = References()
     results: list[Score] = []
     steps = [(metric, table) for metric in metrics for table in comparisons]
     for step, (metric, table) in enumerate(steps):
-        report(step / len(steps), metric.title)
+        report("evaluating", step / len(steps))
         comparison = comparisons[table]
         reference = references.of(metric, comparison)
         results += _scores(metric, table, metric.compute(comparison), reference)
-    report(1.0, "done")
+    report("evaluating", 1.0)
     return results
 
 
 def _averaged(metric: Metric, results: Sequence[Score]) -> Metric:
     """The metric, its meaning saying of which models the overall score is the mean."""
-    models = dict.fromkeys(s.part for s in results if s.metric == metric.name and s.part)
+    models = dict.fromkeys(str(s.part) for s in results if s.metric == metric.name and s.part)
     if metric.group != "usefulness" or len(models) < 2:
         return metric
     names = f": {', '.join(models)}" if len(models) <= 3 else ""
@@ -129,7 +131,7 @@ def _averaged(metric: Metric, results: Sequence[Score]) -> Metric:
     return dataclasses.replace(metric, meaning=said)
 
 
-def _lacking(metric: Metric, comparison: Comparison) -> set[str]:
+def _lacking(metric: Metric, comparison: TableComparison) -> set[str]:
     met = {
         "label": comparison.label is not None,
         "classes": comparison.classes is not None,
@@ -156,7 +158,7 @@ def _left_out(chosen: Sequence[Metric], usable: Sequence[Metric]) -> Iterable[st
 
 
 def _scores(
-    metric: Metric, table: str, values: Iterable[Value], reference: Mapping[str, float]
+    metric: Metric, table: str, values: Iterable[Value], reference: Mapping[Part, float]
 ) -> Iterable[Score]:
     for value in values:
         yield Score(
@@ -171,7 +173,7 @@ def _scores(
 
 
 def _sampling_notes(
-    comparisons: Mapping[str, Comparison], metrics: Sequence[Metric]
+    comparisons: Mapping[str, TableComparison], metrics: Sequence[Metric]
 ) -> Iterable[str]:
     largest = max(max(len(c.synthetic), len(c.train), len(c.test)) for c in comparisons.values())
     groups = {metric.group for metric in metrics}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from nacre.evaluate.rows import Rows
+from nacre.evaluate.tables.rows import Rows
 from nacre.measurement import Measurement
 from nacre.publish.bins import Bins, cell_counts, choose_bins, schema_cells
 from nacre.publish.distance import distance_at_least, distance_at_most

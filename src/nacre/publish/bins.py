@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.cells import number_cells
-from nacre.evaluate.rows import Rows
+from nacre.evaluate.tables.names import value_at, value_names
+from nacre.evaluate.tables.rows import Rows
 from nacre.measurement import MISSING
-from nacre.report.figures.names import value_at, value_names
 from nacre.schema import Schema
 
 MOST_BINS = 24

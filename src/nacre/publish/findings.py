@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from nacre.evaluate.findings import AVOID_AUC, AVOID_TV, CARE_AUC, CARE_TV, Finding
-from nacre.evaluate.words import more, percent
+from nacre.evaluate.findings.columns import AVOID_TV, CARE_TV
+from nacre.evaluate.findings.finding import Finding
+from nacre.evaluate.findings.models import AVOID_AUC, CARE_AUC
+from nacre.evaluate.findings.words import more, percent
 from nacre.publish.bands import Band
 from nacre.publish.scores import PaidScore
 from nacre.schema import Schema

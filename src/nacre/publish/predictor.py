@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from nacre.cells import Column, table_columns
 from nacre.embed.marginals import cell_places
-from nacre.evaluate.extras import require
-from nacre.evaluate.rows import Rows
+from nacre.evaluate.tables.extras import require
+from nacre.evaluate.tables.rows import Rows
 from nacre.rows import Row, TableEncoder
 
 CELLS = 24  # of a number

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.evaluate.findings import Finding
-from nacre.evaluate.rows import Rows
-from nacre.evaluate.words import percent
+from nacre.evaluate.findings.finding import Finding
+from nacre.evaluate.findings.words import percent
+from nacre.evaluate.tables.rows import Rows
 from nacre.publish.bands import CONFIDENCE, Band
 from nacre.publish.predictor import Predictor
 from nacre.publish.scores import PaidScore

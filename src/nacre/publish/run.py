@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from nacre.errors import NacreError
-from nacre.evaluate.rows import Rows
-from nacre.evaluate.tables import read
+from nacre.evaluate.tables.reading import read
+from nacre.evaluate.tables.rows import Rows
 from nacre.ledger import Ledger
 from nacre.measurement import Measurement
 from nacre.model import Model

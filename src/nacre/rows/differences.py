@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
-from nacre.schema.column import Column
-from nacre.schema.condition import Order
+from nacre.schema.columns.column import Column
+from nacre.schema.columns.moment import Datetime
+from nacre.schema.columns.numeric import LARGEST_INTEGER, Integer, Real
+from nacre.schema.columns.scale import Scale
+from nacre.schema.constraints.condition import Order
+from nacre.schema.constraints.statement import MIRRORED
 from nacre.schema.layout import Encoded, Layout
-from nacre.schema.moment import Datetime
-from nacre.schema.numeric import LARGEST_INTEGER, Integer, Real
-from nacre.schema.scale import Scale
 from nacre.schema.schema import Schema
-from nacre.schema.statement import MIRRORED
 
 # Of all pairs of values within the bounds, so many must break the constraint.  Below that it is
 # enough to draw again; a number has a meaning of its own, which a difference blurs, a date hardly.

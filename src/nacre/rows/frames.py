@@ -16,8 +16,9 @@ import numpy as np
 import pyarrow as pa
 
 from nacre.rows.errors import SourceError
-from nacre.schema import Schema, cells
-from nacre.schema.names import BEYOND, cell_names
+from nacre.schema import Schema
+from nacre.schema.columns import cells
+from nacre.schema.columns.names import BEYOND, cell_names
 
 
 def frame_to_arrow(data: Any) -> tuple[pa.Table, str]:

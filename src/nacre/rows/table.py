@@ -16,10 +16,10 @@ from nacre.rows.differences import Difference, Differences, find_differences
 from nacre.rows.encoder import AbstractEncoder, Block, Label
 from nacre.rows.source import Source, Watch, open_source
 from nacre.schema import Encoded, Layout, Schema, SchemaError, as_types, stated_types
-from nacre.schema.condition import View
-from nacre.schema.constraint import Rule
-from nacre.schema.domain import Contradiction, narrow
-from nacre.schema.given import given
+from nacre.schema.constraints.condition import View
+from nacre.schema.constraints.constraint import Rule
+from nacre.schema.constraints.domain import Contradiction, narrow
+from nacre.schema.constraints.given import given
 
 
 class Row(NamedTuple):

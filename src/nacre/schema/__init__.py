@@ -1,15 +1,15 @@
 """What is public about a table: column types, bounds and values; encode and decode, stateless."""
 
 from nacre.schema.cast import as_types
-from nacre.schema.category import Boolean, Categorical, Ordinal
 from nacre.schema.check import Check
-from nacre.schema.column import Column
-from nacre.schema.constraint import Constraint
-from nacre.schema.draft import draft, survey
+from nacre.schema.columns.category import Boolean, Categorical, Ordinal
+from nacre.schema.columns.column import Column
+from nacre.schema.columns.moment import Datetime
+from nacre.schema.columns.numeric import Integer, Real
+from nacre.schema.constraints.constraint import Constraint
+from nacre.schema.draft.draft import draft, survey
 from nacre.schema.errors import SchemaError
 from nacre.schema.layout import Code, Encoded, Layout, Number
-from nacre.schema.moment import Datetime
-from nacre.schema.numeric import Integer, Real
 from nacre.schema.schema import KEEP, Schema
 from nacre.schema.stated import stated_types
 

@@ -13,7 +13,7 @@ from typing import final
 
 import numpy as np
 
-from nacre.schema.column import (
+from nacre.schema.columns.column import (
     MISSING,
     NOT_A_DATE,
     NOT_A_NUMBER,
@@ -24,8 +24,8 @@ from nacre.schema.column import (
     Column,
     Reading,
 )
-from nacre.schema.condition import Part, View
-from nacre.schema.constraint import Rule
+from nacre.schema.constraints.condition import Part, View
+from nacre.schema.constraints.constraint import Rule
 from nacre.schema.table import Batches, batches, require_columns
 
 ADVICE = {

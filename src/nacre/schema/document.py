@@ -10,12 +10,12 @@ from typing import Any
 
 import yaml
 
-from nacre.schema.category import Boolean, Categorical, Ordinal
-from nacre.schema.column import Column, as_flag, as_whole, shown
+from nacre.schema.columns.category import Boolean, Categorical, Ordinal
+from nacre.schema.columns.column import Column, as_flag, as_whole, shown
+from nacre.schema.columns.moment import Datetime
+from nacre.schema.columns.numeric import Integer, Real
+from nacre.schema.columns.unreadable import Unreadable
 from nacre.schema.errors import SchemaError
-from nacre.schema.moment import Datetime
-from nacre.schema.numeric import Integer, Real
-from nacre.schema.unreadable import Unreadable
 
 VERSION = 1
 WIDTH = 96  # of a written line, two blanks of indent apart

@@ -17,9 +17,9 @@ import pyarrow as pa
 from nacre.errors import NacreError
 from nacre.schema import document, table
 from nacre.schema.check import Check, examine
-from nacre.schema.column import Column, shown
-from nacre.schema.constraint import Constraint, Rule, understand
-from nacre.schema.domain import Contradiction, narrow
+from nacre.schema.columns.column import Column, shown
+from nacre.schema.constraints.constraint import Constraint, Rule, understand
+from nacre.schema.constraints.domain import Contradiction, narrow
 from nacre.schema.errors import SchemaError
 from nacre.schema.layout import Code, Encoded, Layout, Number
 from nacre.schema.suggest import suggest

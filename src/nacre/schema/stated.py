@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from nacre.schema.cast import as_types
-from nacre.schema.column import shown
+from nacre.schema.columns.column import shown
 from nacre.schema.errors import SchemaError
 from nacre.schema.schema import Schema
 from nacre.schema.suggest import suggest
@@ -71,7 +71,7 @@ def _arrow_type(said: Any) -> pa.DataType | None:
 def _extremes(schema: Schema) -> pa.Table:
     """Rows with every code, and the first, second and last tick of every number."""
     layout = schema.layout
-    places = np.arange(max(3, *layout.sizes))[:, None]
+    places = np.arange(max([3, *layout.sizes]))[:, None]
     codes = places % layout.sizes if len(layout.codes) else None
     ticks = np.where(places < 2, np.minimum(places, layout.limits), layout.limits)
     return schema.decode(layout.encoded(ticks, codes))

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from nacre.schema.column import Column
+from nacre.schema.columns.column import Column
 from nacre.schema.errors import SchemaError
 
 Batches: TypeAlias = pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch | pa.Table]

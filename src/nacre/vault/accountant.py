@@ -15,6 +15,7 @@ from scipy.special import expit, log_ndtr, logit, ndtr, ndtri
 
 from nacre.errors import NacreError
 from nacre.vault.bound import Adjacency
+from nacre.vault.integers import leftover_delta, leftover_epsilon
 
 # The discrete Gaussian is not exactly a Gaussian: docs/privacy.md proves that with noise of at
 # least 2^16 sqrt(D) grid steps each release costs at most this much more.
@@ -31,7 +32,8 @@ class Release:
     mechanism  'gaussian': a sum with discrete Gaussian noise;
                'exponential': `steps` choices by Gumbel noise of scale `noise` on scores whose
                differences change by at most `sensitivity`;
-               'subsampled-gaussian': `steps` noisy sums over Poisson batches at rate `rate`;
+               'subsampled-gaussian': `steps` noisy sums of `size` numbers in all over Poisson
+               batches at rate `rate`;
                with a `delta` if the rate was chosen after an earlier answer: then it is accounted
                for by itself at that delta, and added;
                'approximate': a mechanism proved (`epsilon`, `delta`)-private by itself.
@@ -183,7 +185,7 @@ def epsilon_of(
     if not stepwise:
         return epsilon + gaussian_epsilon(total_mu(one_shot), left)
     if adjacency is Adjacency.ADD_REMOVE:
-        return epsilon + _distribution_epsilon([*one_shot, *stepwise], left)
+        return epsilon + _stepwise_epsilon([*one_shot, *stepwise], left, adjacency)
     if one_shot:
         left /= 2
         epsilon += gaussian_epsilon(total_mu(one_shot), left)
@@ -191,16 +193,20 @@ def epsilon_of(
 
 
 def _stepwise_epsilon(releases: Sequence[Release], delta: float, adjacency: Adjacency) -> float:
+    """The epsilon of releases of which some are step-wise, by privacy-loss distributions.
+
+    Under replace-one 2e for the smallest e with (1 + exp(e)) d <= delta, where the releases are
+    (e, d)-private under add-remove.
+    """
+    composed = _distribution(releases)
+    sampled = [r for r in releases if not r.one_shot]
+    far = math.fsum(leftover_delta(r.size, r.steps) for r in sampled)
+    more = math.fsum(leftover_epsilon(r.size, r.steps) for r in sampled)
     if adjacency is Adjacency.ADD_REMOVE:
-        return _distribution_epsilon(releases, delta)
-    return _replaced_epsilon(releases, delta)
-
-
-def _replaced_epsilon(releases: Sequence[Release], delta: float) -> float:
-    """2e for the smallest e with (1 + exp(e)) d <= delta, the releases being (e, d) add-remove."""
-    composed, share = _distribution(releases), delta / 2
+        return _drawn_epsilon(composed, delta, far, more)
+    share = delta / 2
     for _ in range(50):
-        epsilon = float(composed.get_epsilon(share))
+        epsilon = _drawn_epsilon(composed, share, far, more)
         if epsilon > 700:
             break
         if (1 + math.exp(epsilon)) * share <= delta:
@@ -209,13 +215,29 @@ def _replaced_epsilon(releases: Sequence[Release], delta: float) -> float:
     return math.inf
 
 
+def _drawn_epsilon(composed: Any, delta: float, far: float, more: float) -> float:
+    """epsilon of noise as it is drawn: at distance `far` from discrete Gaussians.
+
+    The smallest e found with exp(more) d + (1 + exp(e)) far <= delta, where real Gaussian noise
+    would be (e - more, d)-private (docs/privacy.md, section 5).
+    """
+    epsilon = 0.0
+    for _ in range(50):
+        left = (delta - (1 + math.exp(epsilon)) * far) * math.exp(-more) * (1 - 1e-12)
+        if left <= 0:
+            return math.inf
+        found = float(composed.get_epsilon(left)) + more
+        if found <= epsilon:
+            return epsilon
+        if found > 700:
+            return math.inf
+        epsilon = found * (1 + 1e-12)
+    return math.inf
+
+
 def total_mu(releases: Sequence[Release]) -> float:
     """mu of adaptively composed one-shot releases."""
     return math.sqrt(math.fsum(r.mu**2 for r in releases))
-
-
-def _distribution_epsilon(releases: Sequence[Release], delta: float) -> float:
-    return float(_distribution(releases).get_epsilon(delta))
 
 
 def _distribution(releases: Sequence[Release]) -> Any:

@@ -28,7 +28,7 @@ CHECKED = (
     "All rows were checked to fit the schema before anything was released: that they do, and that "
     "there are two at least, is known. The guarantee is among tables of which that is true."
 )
-METADATA = "The schema, the table's column names and declared types, and all settings are public."
+METADATA = "The schema, the types that were stated, and all settings are public."
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,8 @@
 """Discrete Gaussian noise inside a compiled loop: integers only, from one table of 4,096 entries.
 
-A narrow discrete Gaussian is drawn by the alias method (Walker, 1977) from 64 random bits, with
-probabilities that are whole multiples of 2^-64.  Two of them, one stretched, add up to a wider one
-(Micciancio and Walter, 2017), and two of those to the one that is used: four words a number, no
+A narrow discrete Gaussian is drawn by the alias method (Walker, 1977) from 128 random bits, with
+probabilities that are whole multiples of 2^-128.  Two of them, one stretched, add up to a wider one
+(Micciancio and Walter, 2017), and two of those to the one that is used: eight words a number, no
 floating point.  The width is always `SCALE`; callers choose the unit of their sums to match.
 
 Law:  for x, y ~ N_Z(0, s^2) and a whole number c, x + c y has the law N_Z(0, s^2 (1 + c^2)) up to
@@ -23,13 +23,14 @@ from numpy.typing import NDArray
 from nacre.vault.noise import secret_bits
 
 TABLE_BITS = 12
+WORD_BITS = 128  # of randomness for each draw from the table
 NARROW = 200  # standard deviation of the table's law, which ends at 10.24 of them
 STRETCH = (115, 13_200)  # s / sqrt(1 + c^2) is 1.739 for the first, 1.742 for the second
 SCALE = NARROW * math.sqrt((1 + STRETCH[0] ** 2) * (1 + STRETCH[1] ** 2))  # about 2^28.2
 
 # Total variation between what is drawn and N_Z(0, SCALE^2), a number: four times the table's
-# (computed in the tests: 2.5e-17 each), and next to nothing for the two sums.
-DISTANCE = 1.1e-16
+# (computed in the tests: 1.4e-24 each, all of it beyond its end), and less for the two sums.
+DISTANCE = 7e-24
 TAIL = 900.0  # the proof leaves out events of chance exp(-TAIL)
 
 
@@ -38,11 +39,13 @@ def discrete_gaussian(keys: Any, size: int) -> Any:
     import jax.numpy as jnp
 
     packed = jnp.asarray(_packed_table())
-    words = secret_bits(keys, (4, size), jnp.uint64)
+    words, more = secret_bits(keys, (2, 4, size), jnp.uint64)
     bucket = words >> (64 - TABLE_BITS)
-    entry = packed[bucket.astype(jnp.int32)]
+    entry, fine = (part[bucket.astype(jnp.int32)] for part in packed)
     alias = entry & (2**TABLE_BITS - 1)
-    chosen = jnp.where((words << TABLE_BITS) < entry - alias, bucket, alias)
+    point, threshold = words << TABLE_BITS, entry - alias
+    own = (point < threshold) | ((point == threshold) & (more < fine))
+    chosen = jnp.where(own, bucket, alias)
     x = chosen.astype(jnp.int64) - 2 ** (TABLE_BITS - 1)
     first, second = STRETCH
     return (x[0] + first * x[1]) + second * (x[2] + first * x[3])
@@ -73,18 +76,18 @@ def leftover_epsilon(size: int, steps: int) -> float:
 
 @functools.cache
 def narrow_weights() -> tuple[int, ...]:
-    """The table's law in units of 2^-64: N_Z(0, NARROW^2) rounded, and the rest at zero."""
+    """The table's law in units of 2^-128: N_Z(0, NARROW^2) rounded, and the rest at zero."""
     half = 2 ** (TABLE_BITS - 1)
     with decimal.localcontext() as context:
-        context.prec = 50
+        context.prec = 80
         square = decimal.Decimal(2 * NARROW**2)
         masses = [(-decimal.Decimal(x * x) / square).exp() for x in range(half + 1)]
         total = masses[0] + 2 * sum(masses[1:])
-        weights = [int((mass / total * 2**64).to_integral_value()) for mass in masses]
+        weights = [int((mass / total * 2**WORD_BITS).to_integral_value()) for mass in masses]
     # The last entry of the negative side has no partner in a table of even length.
     side = weights[1:half]
     outer = weights[half]
-    return (outer, *reversed(side), 2**64 - outer - 2 * sum(side), *side)
+    return (outer, *reversed(side), 2**WORD_BITS - outer - 2 * sum(side), *side)
 
 
 def alias_table(weights: tuple[int, ...]) -> tuple[list[int], list[int]]:
@@ -113,9 +116,12 @@ def alias_table(weights: tuple[int, ...]) -> tuple[list[int], list[int]]:
 
 @functools.cache
 def _packed_table() -> NDArray[np.uint64]:
-    """Threshold (52 bits) and alias (12 bits) of each bucket in one word."""
+    """Of each bucket: the leading 52 bits of its threshold with its alias, and the other 64."""
     thresholds, aliases = alias_table(narrow_weights())
-    full = 2 ** (64 - TABLE_BITS)
+    full = 2 ** (WORD_BITS - TABLE_BITS)
     # A full bucket has itself as its alias, so that its threshold does not matter.
-    words = [(t % full) << TABLE_BITS | a for t, a in zip(thresholds, aliases, strict=True)]
-    return np.array(words, np.uint64)
+    words = [
+        ((t % full) >> 64 << TABLE_BITS | a, (t % full) & (2**64 - 1))
+        for t, a in zip(thresholds, aliases, strict=True)
+    ]
+    return np.array(words, np.uint64).T.copy()

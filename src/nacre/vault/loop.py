@@ -105,6 +105,14 @@ class Loop:
             )
         return dataclasses.replace(self, stages=tuple(stages))
 
+    @property
+    def size(self) -> int:
+        """How many numbers a step of a checked loop releases, over all stages."""
+        programs = [stage.per_row for stage in self.stages]
+        if not all(isinstance(program, Traced) for program in programs):
+            raise RefusedFunction("A loop knows its size once it is checked: use `Loop.checked`.")
+        return sum(math.prod(v.shape) for program in programs for v in program.outputs)  # type: ignore[attr-defined]
+
     def compiled(self) -> Callable[..., Any]:
         """`run`, compiled for the CPU with 64-bit numbers, wherever its arguments come from."""
         compiled = jax.jit(self.run)

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from nacre.evaluate.classifiers import predict_all
-from nacre.evaluate.extras import require
 from nacre.evaluate.images.arrays import Images
 from nacre.evaluate.images.fid import bootstrapped_fid
 from nacre.evaluate.images.kid import subset_kid
+from nacre.evaluate.tables.classifiers import predict_all
+from nacre.evaluate.tables.extras import require
+from nacre.evaluate.tables.randomness import generator
 
 CLASSIFIER_IMAGES = 5_000
 
@@ -34,7 +35,7 @@ class Judge:
         self.real, self.test, self.size, self.classifiers = real, test, size, classifiers
         self.steps, self.seed, self.jobs = steps, seed, jobs
         self._features = _learn_features(real, steps, seed)
-        self._of_real = self._features(real.sample(size, np.random.default_rng([seed, 0])))
+        self._of_real = self._features(real.sample(size, generator(seed, "real images")))
 
     def reference(self) -> list[Found]:
         """Test images in the place of synthetic ones, and classifiers trained on real ones."""
@@ -47,7 +48,7 @@ class Judge:
         return [*self._distances(images), *self._accuracies(images)]
 
     def _distances(self, images: Images) -> Iterable[Found]:
-        rng = np.random.default_rng([self.seed, 1])
+        rng = generator(self.seed, "distances")
         # As many of every set: with fewer images FID is larger.
         found = self._features(images.sample(self.size, rng))
         yield ("fid", "", *bootstrapped_fid(self._of_real, found, rng))
@@ -63,7 +64,7 @@ class Judge:
             yield from self._by_classifier(images, self.test)
 
     def _by_classifier(self, images: Images, test: Images) -> Iterable[Found]:
-        train = images.sample(CLASSIFIER_IMAGES, np.random.default_rng([self.seed, 2]))
+        train = images.sample(CLASSIFIER_IMAGES, generator(self.seed, "training images"))
         if train.labels is None or test.labels is None:
             return
         found = predict_all(

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nacre.errors import NacreError
-from nacre.evaluate.classifiers import PUBLISHED, available
-from nacre.evaluate.evaluation import CONFIDENTIAL
 from nacre.evaluate.images.arrays import Images, read_images
 from nacre.evaluate.images.fid import BOOTSTRAPS
 from nacre.evaluate.images.judge import CLASSIFIER_IMAGES, Judge
 from nacre.evaluate.images.kid import SIZE, SUBSETS
-from nacre.evaluate.score import Score, frame
+from nacre.evaluate.scores.score import CONFIDENTIAL, Score, frame
+from nacre.evaluate.tables.classifiers import PUBLISHED, available
 
 STEPS = 1_000
 MEANINGS = {
@@ -70,7 +69,7 @@ class ImageEvaluation:
             "nacre": 1,
             "confidential": CONFIDENTIAL,
             "meanings": MEANINGS,
-            "scores": [dataclasses.asdict(score) for score in self.results],
+            "scores": [score.to_dict() for score in self.results],
             "notes": list(self.notes),
             "seconds": self.seconds,
         }

@@ -1,7 +1,6 @@
 """The metrics, each in a file of its own; this is the list of them."""
 
 from nacre.errors import NacreError
-from nacre.evaluate.metric import Metric
 from nacre.evaluate.metrics import (
     accuracy,
     association,
@@ -30,6 +29,7 @@ from nacre.evaluate.metrics import (
     two_way,
     wasserstein,
 )
+from nacre.evaluate.scores.metric import Metric
 
 METRICS: dict[str, Metric] = {
     metric.name: metric

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from nacre.evaluate.classifiers import Prediction
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.extras import require
-from nacre.evaluate.metric import Metric, Value
 from nacre.evaluate.metrics.auc import per_model
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.classifiers import Prediction
+from nacre.evaluate.tables.comparison import TableComparison
+from nacre.evaluate.tables.extras import require
 
 
 def _f1(average: str) -> Callable[[Prediction], float]:
@@ -23,7 +23,7 @@ def _f1(average: str) -> Callable[[Prediction], float]:
 def _metric(
     name: str, title: str, meaning: str, measure: Callable[[Prediction], float], quick: bool = False
 ) -> Metric:
-    def compute(comparison: Comparison) -> Iterator[Value]:
+    def compute(comparison: TableComparison) -> Iterator[Value]:
         return per_model(comparison, measure)
 
     return Metric(

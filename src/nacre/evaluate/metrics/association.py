@@ -4,21 +4,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
-from nacre.evaluate.pairs import pair_name
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import TableComparison
 
 
-def compute(comparison: Comparison) -> Iterator[Value]:
+def compute(comparison: TableComparison) -> Iterator[Value]:
     """The mean absolute difference over pairs, then each pair."""
     pairs = comparison.pairs
-    listed = pairs.list()
-    if not listed:
-        return
-    gap = np.abs(pairs.real - pairs.synthetic)
-    yield Value("", float(np.mean([gap[i, j] for i, j in listed])))
-    for i, j in listed:
-        yield Value(pair_name(pairs.names[i], pairs.names[j]), float(gap[i, j]))
+    gaps = np.abs(pairs.real - pairs.synthetic)
+    each = {pair: float(gaps[place]) for pair, place in pairs.places().items()}
+    if each:
+        yield Value("", float(np.mean(list(each.values()))))
+        yield from (Value(pair, gap) for pair, gap in each.items())
 
 
 METRIC = Metric(

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from nacre.evaluate.classifiers import Prediction
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.extras import require
-from nacre.evaluate.metric import Metric, Value
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.classifiers import Prediction
+from nacre.evaluate.tables.comparison import TableComparison
+from nacre.evaluate.tables.extras import require
 
 
 def area(positive: np.ndarray, score: np.ndarray) -> float:
@@ -33,7 +33,9 @@ def one_against_rest(
     return float(np.mean(values)) if values else float("nan")
 
 
-def per_model(comparison: Comparison, measure: Callable[[Prediction], float]) -> Iterator[Value]:
+def per_model(
+    comparison: TableComparison, measure: Callable[[Prediction], float]
+) -> Iterator[Value]:
     """The mean over the models, then each model."""
     each = [(p.model, measure(p)) for p in comparison.predictions]
     known = [value for _, value in each if not np.isnan(value)]
@@ -42,7 +44,7 @@ def per_model(comparison: Comparison, measure: Callable[[Prediction], float]) ->
         yield from (Value(name, value) for name, value in each if not np.isnan(value))
 
 
-def compute(comparison: Comparison) -> Iterator[Value]:
+def compute(comparison: TableComparison) -> Iterator[Value]:
     """From probabilities or margins; several classes: one against the rest, averaged."""
     positive = comparison.positive
     return per_model(comparison, lambda p: one_against_rest(p, positive, area))

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.extras import require
-from nacre.evaluate.metric import Metric, Value
 from nacre.evaluate.metrics.auc import one_against_rest, per_model
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import TableComparison
+from nacre.evaluate.tables.extras import require
 
 
 def average_precision(positive: np.ndarray, score: np.ndarray) -> float:
@@ -15,7 +15,7 @@ def average_precision(positive: np.ndarray, score: np.ndarray) -> float:
     return float(require("sklearn.metrics").average_precision_score(positive, score))
 
 
-def compute(comparison: Comparison) -> Iterator[Value]:
+def compute(comparison: TableComparison) -> Iterator[Value]:
     """Of the rarer class; several classes: one against the rest, averaged."""
     positive = comparison.positive
     return per_model(comparison, lambda p: one_against_rest(p, positive, average_precision))

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.comparison import DISTANCE_ROWS, Comparison
-from nacre.evaluate.metric import Metric, Value
 from nacre.evaluate.metrics.closest_record import ROWS, nearest
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import DISTANCE_ROWS, TableComparison
 
 
-def compute(comparison: Comparison) -> Iterator[Value]:
+def compute(comparison: TableComparison) -> Iterator[Value]:
     """Ties count half; both sides have the same number of rows, so 1/2 means no difference."""
-    rng = comparison.rng(12)
+    rng = comparison.rng("closer-to-training")
     size = min(len(comparison.train), len(comparison.test), DISTANCE_ROWS)
     rows = comparison.synthetic.sample(ROWS, rng)
     to_train = nearest(comparison, rows, comparison.train.sample(size, rng))

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
-from nacre.evaluate.rows import Rows
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import TableComparison
+from nacre.evaluate.tables.rows import Rows
 
 
 def row_hashes(rows: Rows) -> np.ndarray:
@@ -21,7 +21,7 @@ def row_hashes(rows: Rows) -> np.ndarray:
     return mixed
 
 
-def compute(comparison: Comparison) -> Iterator[Value]:
+def compute(comparison: TableComparison) -> Iterator[Value]:
     """Over all synthetic rows, against all real rows that models are trained on."""
     real, synthetic = row_hashes(comparison.train), row_hashes(comparison.synthetic)
     yield Value("", float(np.isin(synthetic, real).mean()))

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.comparison import Comparison, target
-from nacre.evaluate.extras import require
-from nacre.evaluate.features import Features
-from nacre.evaluate.metric import Metric, Value
 from nacre.evaluate.metrics.auc import area
-from nacre.evaluate.rows import Rows
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import TableComparison, target
+from nacre.evaluate.tables.extras import require
+from nacre.evaluate.tables.features import Features
+from nacre.evaluate.tables.rows import Rows
 
 TRAIN_ROWS, TEST_ROWS, COLUMNS = 10_000, 10_000, 60
 
@@ -51,9 +51,9 @@ def goodness(train: Rows, test: Rows, name: str, seed: int) -> float:
         return float(scores.f1_score(truth, guess, average="weighted"))
 
 
-def per_column(comparison: Comparison) -> tuple[tuple[str, float], ...]:
+def per_column(comparison: TableComparison) -> tuple[tuple[str, float], ...]:
     """The goodness for each column (the first sixty), trained on the synthetic rows."""
-    rng = comparison.rng(10)
+    rng = comparison.rng("dimension-prediction")
     train = comparison.synthetic.sample(TRAIN_ROWS, rng)
     test = comparison.test.sample(TEST_ROWS, rng)
     joblib = require("joblib")
@@ -65,7 +65,7 @@ def per_column(comparison: Comparison) -> tuple[tuple[str, float], ...]:
     return tuple(zip(names, found, strict=True))
 
 
-def compute(comparison: Comparison) -> Iterator[Value]:
+def compute(comparison: TableComparison) -> Iterator[Value]:
     """The mean over columns, then each column."""
     each = [(name, value) for name, value in per_column(comparison) if not np.isnan(value)]
     if len(comparison.real.names) < 2 or not each:

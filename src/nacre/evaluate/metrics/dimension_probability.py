@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import TableComparison
 
 
-def probabilities(comparison: Comparison) -> Iterator[tuple[str, float, float]]:
+def probabilities(comparison: TableComparison) -> Iterator[tuple[str, float, float]]:
     """For each one-hot column: its name, its real and its synthetic share.
 
     A column with two values gives one (the second), one with more gives one for each value.
@@ -22,7 +22,7 @@ def probabilities(comparison: Comparison) -> Iterator[tuple[str, float, float]]:
             yield f"{name} = {code}", float(p[code]), float(q[code])
 
 
-def compute(comparison: Comparison) -> Iterator[Value]:
+def compute(comparison: TableComparison) -> Iterator[Value]:
     """The mean absolute difference over all one-hot columns."""
     gaps = [abs(p - q) for _, p, q in probabilities(comparison)]
     if gaps:

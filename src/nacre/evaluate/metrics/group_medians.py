@@ -4,16 +4,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import TableComparison
 
 
-def compute(comparison: Comparison) -> Iterator[Value]:
+def compute(comparison: TableComparison) -> Iterator[Value]:
     """The mean over all groups and numbers, then each."""
     shifts = comparison.group_shifts
     yield Value("", float(np.mean([shift.gap for shift in shifts])) if shifts else 0.0)
-    for shift in shifts:
-        yield Value(shift.name, shift.gap)
+    yield from (Value(shift.of, shift.gap) for shift in shifts)
 
 
 METRIC = Metric(

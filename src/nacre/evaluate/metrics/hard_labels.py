@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
 from nacre.evaluate.metrics.auc import area, per_model
 from nacre.evaluate.metrics.average_precision import average_precision
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import TableComparison
 
 
 def _hard(
     measure: Callable[[np.ndarray, np.ndarray], float],
-) -> Callable[[Comparison], Iterator[Value]]:
-    def compute(comparison: Comparison) -> Iterator[Value]:
+) -> Callable[[TableComparison], Iterator[Value]]:
+    def compute(comparison: TableComparison) -> Iterator[Value]:
         """`measure` with the predicted class (0 or 1) in the place of the score."""
         positive = comparison.positive
         return per_model(

@@ -4,16 +4,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import TableComparison
 
 
-def compute(comparison: Comparison) -> Iterator[Value]:
+def compute(comparison: TableComparison) -> Iterator[Value]:
     """Mean L1 distance over all pairs: twice the total variation."""
     pairs = comparison.pairs
-    listed = pairs.list()
-    if listed:
-        yield Value("", float(np.mean([2 * pairs.total_variation[i, j] for i, j in listed])))
+    places = pairs.places().values()
+    if places:
+        yield Value("", float(np.mean([2 * pairs.total_variation[place] for place in places])))
 
 
 METRIC = Metric(

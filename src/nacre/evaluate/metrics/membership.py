@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.attack import CONFIDENCE, Attack, epsilon_shown
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
+from nacre.evaluate.metrics.attack import CONFIDENCE, Attack, epsilon_shown
 from nacre.evaluate.metrics.closest_record import nearest
-from nacre.evaluate.rows import Rows
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import TableComparison
+from nacre.evaluate.tables.rows import Rows
 
 CANDIDATES = 2_000
 SYNTHETIC_ROWS = 50_000
@@ -21,12 +21,12 @@ _SMALLEST = 1e-3
 """Added to distances before their logarithm: equal rows are as close as this, not infinitely."""
 
 
-def attacks(comparison: Comparison) -> tuple[Attack, ...]:
+def attacks(comparison: TableComparison) -> tuple[Attack, ...]:
     """Both attacks on as many training rows as held-out rows, computed once."""
     return _tried(comparison)[0]
 
 
-def alike(comparison: Comparison) -> bool:
+def alike(comparison: TableComparison) -> bool:
     """Whether held-out rows look like training rows to one who has not seen the synthetic table.
 
     If not, an attack may tell them apart though the synthetic table says nothing about any row.
@@ -34,12 +34,12 @@ def alike(comparison: Comparison) -> bool:
     return _tried(comparison)[1]
 
 
-def _tried(comparison: Comparison) -> tuple[tuple[Attack, ...], bool]:
+def _tried(comparison: TableComparison) -> tuple[tuple[Attack, ...], bool]:
     return comparison.once("membership", lambda: _attacks(comparison))
 
 
-def _attacks(comparison: Comparison) -> tuple[tuple[Attack, ...], bool]:
-    rng = comparison.rng(15)
+def _attacks(comparison: TableComparison) -> tuple[tuple[Attack, ...], bool]:
+    rng = comparison.rng("membership")
     size = min(CANDIDATES, len(comparison.train), max(len(comparison.test) // 2, 1))
     order = rng.permutation(len(comparison.test))
     strangers = comparison.test.take(order[:size])
@@ -65,21 +65,21 @@ def _attacks(comparison: Comparison) -> tuple[tuple[Attack, ...], bool]:
     return tuple(found), abs(area - 0.5) <= max(4 * error, 0.02)
 
 
-def area(comparison: Comparison) -> Iterator[Value]:
+def area(comparison: TableComparison) -> Iterator[Value]:
     """The larger of the attacks' areas, then each."""
     each = [(attack.name, *attack.area()) for attack in attacks(comparison)]
     yield Value("", *max(each, key=lambda found: found[1])[1:])
     yield from (Value(*found) for found in each)
 
 
-def found_members(comparison: Comparison) -> Iterator[Value]:
+def found_members(comparison: TableComparison) -> Iterator[Value]:
     """The larger of the attacks' true-positive rates at 1% false ones, then each."""
     each = [(attack.name, *attack.found_at(FALSE_RATE)) for attack in attacks(comparison)]
     yield Value("", *max(each, key=lambda found: found[1])[1:])
     yield from (Value(*found) for found in each)
 
 
-def epsilon(comparison: Comparison) -> Iterator[Value]:
+def epsilon(comparison: TableComparison) -> Iterator[Value]:
     """The bound from the better attack; none where its premise visibly does not hold."""
     yield Value("", epsilon_shown(attacks(comparison)) if alike(comparison) else 0.0)
 

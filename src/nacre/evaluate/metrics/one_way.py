@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.cells import total_variation
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.cells import total_variation
+from nacre.evaluate.tables.comparison import TableComparison
 
 
-def compute(comparison: Comparison) -> Iterator[Value]:
+def compute(comparison: TableComparison) -> Iterator[Value]:
     """The mean over columns, then each column."""
     real, synthetic = comparison.real, comparison.synthetic
     each = [total_variation(*both) for both in zip(real.binned, synthetic.binned, strict=True)]

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.extras import require
-from nacre.evaluate.metric import Metric, Value
 from nacre.evaluate.metrics.auc import per_model
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import TableComparison
+from nacre.evaluate.tables.extras import require
 
 
-def compute(comparison: Comparison) -> Iterator[Value]:
+def compute(comparison: TableComparison) -> Iterator[Value]:
     """Of the label, for each of the regressions."""
     score = require("sklearn.metrics").r2_score
     return per_model(

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import TableComparison
 
 QUERIES = 1000
 BINS = 100
@@ -22,9 +22,9 @@ def random_range(size: int, ordered: bool, rng: np.random.Generator) -> np.ndarr
     return admitted
 
 
-def compute(comparison: Comparison) -> Iterator[Value]:
+def compute(comparison: TableComparison) -> Iterator[Value]:
     """Mean absolute difference of the shares that 1,000 random queries count."""
-    rng = comparison.rng(5)
+    rng = comparison.rng("range-queries")
     real, synthetic = (rows.sample(ROWS, rng) for rows in (comparison.real, comparison.synthetic))
     names = real.names
     if len(names) < 3:

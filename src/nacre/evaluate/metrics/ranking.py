@@ -3,9 +3,9 @@
 import itertools
 from collections.abc import Iterator
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
 from nacre.evaluate.metrics import auc, r2
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import TableComparison
 
 
 def agreement(real: list[float], synthetic: list[float]) -> float:
@@ -24,7 +24,7 @@ def agreement(real: list[float], synthetic: list[float]) -> float:
     return sum(agree) / len(pairs)
 
 
-def compute(comparison: Comparison) -> Iterator[Value]:
+def compute(comparison: TableComparison) -> Iterator[Value]:
     """Over the models' AUC (or R²), trained on the synthetic and on the real table."""
     if comparison.real_trained is None:
         return

@@ -4,16 +4,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import TableComparison
 
 
-def compute(comparison: Comparison) -> Iterator[Value]:
+def compute(comparison: TableComparison) -> Iterator[Value]:
     """The mean over all of them, then each."""
     shifts = comparison.shifts
     yield Value("", float(np.mean([shift.gap for shift in shifts])) if shifts else 0.0)
     for shift in shifts:
-        yield Value(f"{shift.name}: {shift.what}", shift.gap)
+        yield Value(shift.statistic, shift.gap)
 
 
 METRIC = Metric(

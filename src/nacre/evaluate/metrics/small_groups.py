@@ -5,25 +5,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.cells import joint, shares
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.scores.part import Part, SizeBand
+from nacre.evaluate.tables.cells import joint, shares
+from nacre.evaluate.tables.comparison import TableComparison
 
-BANDS = (0.001, 0.003, 0.01, 0.03, 0.1, 1.0)
+BANDS = tuple(
+    SizeBand(low, high) for low, high in itertools.pairwise((0.001, 0.003, 0.01, 0.03, 0.1, 1.0))
+)
+OVERALL = SizeBand(0.01, 0.03)
 PAIRS = 400
 
 
-def band_name(low: float, high: float) -> str:
-    """A band of group sizes in words.
-
-    Example:
-        >>> band_name(0.001, 0.003), band_name(0.1, 1)
-        ('0.1% to 0.3% of rows', '10% to 100% of rows')
-    """
-    return f"{low * 100:g}% to {high * 100:g}% of rows"
-
-
-def compute(comparison: Comparison) -> Iterator[Value]:
+def compute(comparison: TableComparison) -> Iterator[Value]:
     """The median relative error over all groups of 1% to 3%, then of each band of sizes.
 
     A group is a cell of a cross-table of two columns; its relative error is |q - p|/p for real
@@ -32,24 +26,22 @@ def compute(comparison: Comparison) -> Iterator[Value]:
     real, synthetic = comparison.real.binned, comparison.synthetic.binned
     pairs = list(itertools.combinations(range(len(real)), 2))
     if len(pairs) > PAIRS:
-        drawn = comparison.rng(6).choice(len(pairs), PAIRS, replace=False)
+        drawn = comparison.rng("small-groups").choice(len(pairs), PAIRS, replace=False)
         pairs = [pairs[i] for i in sorted(drawn)]
     sizes, errors = [], []
     for i, j in pairs:
         _, p, q = shares(joint([real[i], real[j]]), joint([synthetic[i], synthetic[j]]))
-        some = p >= BANDS[0]
+        some = p >= BANDS[0].low
         sizes.append(p[some])
         errors.append(np.abs(q[some] - p[some]) / p[some])
     if not sizes:
         return
     size, error = np.concatenate(sizes), np.concatenate(errors)
-    middle = (size >= 0.01) & (size < 0.03)
-    if middle.any():
-        yield Value("", float(np.median(error[middle])))
-    for low, high in itertools.pairwise(BANDS):
-        band = (size >= low) & (size < high)
-        if band.any():
-            yield Value(band_name(low, high), float(np.median(error[band])))
+    parts: list[tuple[Part, SizeBand]] = [("", OVERALL), *((band, band) for band in BANDS)]
+    for part, band in parts:
+        inside = (size >= band.low) & (size < band.high)
+        if inside.any():
+            yield Value(part, float(np.median(error[inside])))
 
 
 METRIC = Metric(

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.cells import joint, total_variation
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.cells import joint, total_variation
+from nacre.evaluate.tables.comparison import TableComparison
 
 TRIPLES = 300
 
@@ -38,7 +38,7 @@ def mean_and_error(values: list[float], population: int) -> tuple[float, float |
     return float(np.mean(values)), float(np.std(values, ddof=1) * math.sqrt(left / len(values)))
 
 
-def compute(comparison: Comparison) -> Iterator[Value]:
+def compute(comparison: TableComparison) -> Iterator[Value]:
     """The mean over triples, with its standard error if they are a sample."""
     real, synthetic = comparison.real, comparison.synthetic
     width = len(real.names)
@@ -46,7 +46,7 @@ def compute(comparison: Comparison) -> Iterator[Value]:
         return
     each = [
         total_variation(joint([real.binned[i] for i in t]), joint([synthetic.binned[i] for i in t]))
-        for t in triples(width, TRIPLES, comparison.rng(3))
+        for t in triples(width, TRIPLES, comparison.rng("tv3"))
     ]
     yield Value("", *mean_and_error(each, math.comb(width, 3)))
 

@@ -5,16 +5,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.cells import joint, total_variation
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
 from nacre.evaluate.metrics.three_way import TRIPLES, mean_and_error, triples
-from nacre.evaluate.rows import Binned, Rows
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.cells import joint, total_variation
+from nacre.evaluate.tables.comparison import TableComparison
+from nacre.evaluate.tables.rows import Coded, Rows
 
 BINS = 100
 
 
-def compute(comparison: Comparison) -> Iterator[Value]:
+def compute(comparison: TableComparison) -> Iterator[Value]:
     """Mean L1 distance over triples, 100 bins over the *real* column's own range."""
     real, synthetic = comparison.real, comparison.synthetic
     width = len(real.names)
@@ -23,12 +23,12 @@ def compute(comparison: Comparison) -> Iterator[Value]:
     columns = [bin_by_real(real, synthetic, name) for name in real.names]
     each = [
         2 * total_variation(joint([columns[i][0] for i in t]), joint([columns[i][1] for i in t]))
-        for t in triples(width, TRIPLES, comparison.rng(4))
+        for t in triples(width, TRIPLES, comparison.rng("three-way-100"))
     ]
     yield Value("", *mean_and_error(each, math.comb(width, 3)))
 
 
-def bin_by_real(real: Rows, synthetic: Rows, name: str) -> tuple[Binned, Binned]:
+def bin_by_real(real: Rows, synthetic: Rows, name: str) -> tuple[Coded, Coded]:
     """Code both columns: floor(100 (x - min)/(max - min)) with the real column's min and max.
 
     The real maximum has bin 100 of its own, as in the paper; synthetic values outside the real
@@ -49,7 +49,7 @@ def bin_by_real(real: Rows, synthetic: Rows, name: str) -> tuple[Binned, Binned]
         codes = np.clip(bins, -1, BINS + 1) + 1
         if missing is not None:
             codes[missing] = BINS + 3
-        coded.append(Binned(codes.astype(np.uint8), BINS + 4))
+        coded.append(Coded(codes.astype(np.uint8), BINS + 4))
     return coded[0], coded[1]
 
 

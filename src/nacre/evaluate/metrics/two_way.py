@@ -4,21 +4,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.metric import Metric, Value
-from nacre.evaluate.pairs import pair_name
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import TableComparison
 
 
-def compute(comparison: Comparison) -> Iterator[Value]:
+def compute(comparison: TableComparison) -> Iterator[Value]:
     """The mean over pairs, then each pair."""
     pairs = comparison.pairs
-    listed = pairs.list()
-    if not listed:
-        return
-    yield Value("", float(np.mean([pairs.total_variation[i, j] for i, j in listed])))
-    for i, j in listed:
-        part = pair_name(pairs.names[i], pairs.names[j])
-        yield Value(part, float(pairs.total_variation[i, j]))
+    each = {pair: float(pairs.total_variation[place]) for pair, place in pairs.places().items()}
+    if each:
+        yield Value("", float(np.mean(list(each.values()))))
+        yield from (Value(pair, distance) for pair, distance in each.items())
 
 
 METRIC = Metric(

@@ -6,9 +6,9 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.extras import require
-from nacre.evaluate.metric import Metric, Value
+from nacre.evaluate.scores.metric import Metric, Value
+from nacre.evaluate.tables.comparison import TableComparison
+from nacre.evaluate.tables.extras import require
 
 ROWS = 800
 REPEATS = 4
@@ -25,9 +25,11 @@ def wasserstein2(x: np.ndarray, y: np.ndarray) -> float:
     return float(np.sqrt(cost[linear_sum_assignment(cost)].mean()))
 
 
-def principal_plane(comparison: Comparison) -> tuple[Callable[[np.ndarray], np.ndarray], float]:
+def principal_plane(
+    comparison: TableComparison,
+) -> tuple[Callable[[np.ndarray], np.ndarray], float]:
     """The projection on the real table's first two components, and the variance it explains."""
-    sample = comparison.real.sample(20_000, comparison.rng(8))
+    sample = comparison.real.sample(20_000, comparison.rng("principal plane"))
     matrix = comparison.features.matrix(sample)
     pca = require("sklearn.decomposition").PCA(
         n_components=min(2, *matrix.shape), random_state=comparison.seed
@@ -38,13 +40,13 @@ def principal_plane(comparison: Comparison) -> tuple[Callable[[np.ndarray], np.n
     return pca.transform, explained if np.isfinite(explained) else 1.0
 
 
-def distances(comparison: Comparison, plane: bool) -> tuple[float, float, float]:
+def distances(comparison: TableComparison, plane: bool) -> tuple[float, float, float]:
     """Mean W2 over samples, its standard error, and the variance that was looked at."""
     return comparison.once(("w2", plane), lambda: _distances(comparison, plane))
 
 
-def _distances(comparison: Comparison, plane: bool) -> tuple[float, float, float]:
-    rng = comparison.rng(9)
+def _distances(comparison: TableComparison, plane: bool) -> tuple[float, float, float]:
+    rng = comparison.rng("w2")
     project, explained = principal_plane(comparison) if plane else (lambda x: x, 1.0)
     # As many in every comparison, the one of held-out rows too: with fewer rows W2 is larger.
     rows = min(ROWS, *map(len, (comparison.train, comparison.test, comparison.synthetic)))
@@ -61,11 +63,11 @@ def _distances(comparison: Comparison, plane: bool) -> tuple[float, float, float
 
 
 def _metric(name: str, title: str, plane: bool, where: str) -> tuple[Metric, Metric]:
-    def distance(comparison: Comparison) -> Iterator[Value]:
+    def distance(comparison: TableComparison) -> Iterator[Value]:
         mean, error, _ = distances(comparison, plane)
         yield Value("", mean, error)
 
-    def score(comparison: Comparison) -> Iterator[Value]:
+    def score(comparison: TableComparison) -> Iterator[Value]:
         mean, error, explained = distances(comparison, plane)
         largest = np.sqrt(explained) * comparison.features.largest_distance(comparison.real)
         if largest:

@@ -1,72 +1,78 @@
 """The chapter of single columns."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from nacre.evaluate.amounts import difference_name
 from nacre.evaluate.evaluation import Evaluation
-from nacre.evaluate.findings import AVOID_TV
-from nacre.evaluate.gaps import Gap, column_gaps
-from nacre.evaluate.shift_findings import AVOID_SHIFT, CARE_SHIFT, fact
-from nacre.evaluate.shifts import Shift, ordered_pairs
-from nacre.evaluate.words import percent
-from nacre.report.chapters.common import grid, key, lede, level, of_table, shades
-from nacre.report.figures.canvas import plate
+from nacre.evaluate.findings.columns import AVOID_TV, CARE_TV
+from nacre.evaluate.findings.gaps import Gap, column_gaps
+from nacre.evaluate.findings.numbers import AVOID_SHIFT, CARE_SHIFT, fact
+from nacre.evaluate.findings.words import percent
+from nacre.evaluate.tables.shift import Difference, Shift, Subject
+from nacre.evaluate.tables.shifts import ordered_pairs
+from nacre.report.builder import Series, series_of
+from nacre.report.builder.parts import REAL
+from nacre.report.chapters.common import View, level, shades
+from nacre.report.figures.canvas import drawn
 from nacre.report.figures.columns import draw_column, draw_difference, missing_shares
-from nacre.report.markup import Markup, join, tag
 from nacre.schema import Datetime
 
 MOST_FIGURES = 60
 MOST_DIFFERENCES = 12
+WORDS = (
+    "Worst first. The percentage is that of the verdicts: the share of rows with the wrong "
+    "value, beyond what as many fresh real rows would show. An axis of a number with a long "
+    "tail is stretched where most rows are."
+)
 
 
-def columns(evaluation: Evaluation) -> Markup:
+def columns(evaluation: Evaluation) -> View:
     """Every column, the worst first."""
-    gaps = {table: column_gaps(evaluation.results, table) for table in evaluation.tables}
-    shifts = {table: _shifts(evaluation, table) for table in evaluation.tables}
+    tables = series_of(evaluation.tables)
+    gaps = {table: column_gaps(evaluation.results, table) for table in tables}
+    shifts = {table: _shifts(evaluation, table) for table in tables}
     names = sorted(
         evaluation.schema.names,
-        key=lambda name: -max(_badness(name, gaps[t], shifts[t]) for t in evaluation.tables),
+        key=lambda name: -max(_badness(name, gaps[t], shifts[t]) for t in tables),
     )
-    figures = [
-        plate(
-            draw_column(name, evaluation.comparisons),
-            _caption(evaluation, name, gaps, shifts),
-            f"Column {name}, real and synthetic",
-        )
-        for name in names[:MOST_FIGURES]
-    ]
-    rest = len(names) - len(figures)
-    words = (
-        "Worst first. The percentage is that of the verdicts: the share of rows with the wrong "
-        "value, beyond what as many fresh real rows would show. An axis of a number with a long "
-        "tail is stretched where most rows are."
-    )
-    more = f" The {rest} best columns are not drawn." if rest else ""
-    return join(
-        lede(words + more),
-        shades(
-            [gap.excess for found in gaps.values() for gap in found.values()],
-            "more than % of the rows",
-        ),
-        key(evaluation),
-        grid(figures),
-        _differences(evaluation, shifts),
-    )
+    rest = len(names[MOST_FIGURES:])
+    every = [gap.excess for found in gaps.values() for gap in found.values()]
+    return {
+        "several": len(tables) > 1,
+        "words": WORDS + (f" The {rest} best columns are not drawn." if rest else ""),
+        "shades": shades(every, "more than {} of the rows", (AVOID_TV, CARE_TV), "{:.0%}"),
+        "tables": tables.values(),
+        "columns": [
+            {
+                "name": name,
+                "drawing": drawn(
+                    draw_column(name, evaluation.comparisons),
+                    f"Column {name}, real and synthetic",
+                ),
+                "gaps": _gaps(name, tables, gaps),
+                "facts": _facts(evaluation, name, shifts),
+                "missing": _missing(evaluation, name, tables),
+            }
+            for name in names[:MOST_FIGURES]
+        ],
+        "differences": _differences(evaluation, shifts),
+    }
 
 
-def _differences(evaluation: Evaluation, shifts: Mapping[str, Sequence[Shift]]) -> Markup:
+def _differences(evaluation: Evaluation, shifts: Mapping[str, Sequence[Shift]]) -> list[View]:
     """How far columns are apart that a constraint orders."""
-    figures = []
+    found = []
     for earlier, later in ordered_pairs(evaluation.schema)[:MOST_DIFFERENCES]:
-        name = difference_name(later, earlier)
-        days = isinstance(evaluation.schema.columns[later], Datetime)
-        caption = [tag("b", name), ", days" if days else "", *_facts(evaluation, name, shifts)]
+        difference = Difference(later, earlier)
         figure = draw_difference(earlier, later, evaluation.comparisons)
-        figures.append(plate(figure, join(*caption), f"Difference {name}, real and synthetic"))
-    if not figures:
-        return Markup("")
-    return join(tag("h3", "How far apart, where a constraint orders two columns"), grid(figures))
+        found.append(
+            {
+                "name": str(difference),
+                "days": isinstance(evaluation.schema.columns[later], Datetime),
+                "facts": _facts(evaluation, difference, shifts),
+                "drawing": drawn(figure, f"Difference {difference}, real and synthetic"),
+            }
+        )
+    return found
 
 
 def _shifts(evaluation: Evaluation, table: str) -> list[Shift]:
@@ -79,42 +85,42 @@ def _shifts(evaluation: Evaluation, table: str) -> list[Shift]:
 def _badness(name: str, gaps: Mapping[str, Gap], shifts: Sequence[Shift]) -> float:
     """How far beyond what is tolerable, whatever is off with the column."""
     share = gaps[name].excess / AVOID_TV if name in gaps else 0.0
-    return max([share, *(s.gap / AVOID_SHIFT for s in shifts if s.name == name)])
+    return max([share, *(s.gap / AVOID_SHIFT for s in shifts if s.of == name)])
 
 
-def _caption(
-    evaluation: Evaluation,
-    name: str,
-    gaps: Mapping[str, Mapping[str, Gap]],
-    shifts: Mapping[str, Sequence[Shift]],
-) -> Markup:
-    """The column's name, how far off each table is, and how many values are missing."""
-    parts: list[Any] = [tag("b", name)]
-    for table in evaluation.tables:
+def _gaps(
+    name: str, tables: Mapping[str, Series], gaps: Mapping[str, Mapping[str, Gap]]
+) -> list[View]:
+    """How far off the column is in each table."""
+    found = []
+    for table, series in tables.items():
         if name in gaps[table]:
             excess = gaps[table][name].excess
-            text = tag("span", percent(max(excess, 0.0)), class_=level(excess))
-            parts += [" ", of_table(evaluation, table, text)]
-    parts += _facts(evaluation, name, shifts)
-    missing = missing_shares(name, evaluation.comparisons)
-    if missing:
-        names = (None, *evaluation.tables)
-        shares = (
-            of_table(evaluation, table, f"{share:.1%}", mark=True)
-            for table, share in zip(names, missing, strict=True)
-        )
-        parts.append(
-            tag("span", "missing ", *(join(" ", share) for share in shares), class_="gaps")
-        )
-    return join(*parts)
-
-
-def _facts(evaluation: Evaluation, name: str, shifts: Mapping[str, Sequence[Shift]]) -> list[Any]:
-    """What is off with a number in each table, a line each."""
-    found: list[Any] = []
-    for table in evaluation.tables:
-        for shift in shifts[table]:
-            if shift.name == name:
-                text = tag("span", fact(shift), class_=level(shift.gap, AVOID_SHIFT, CARE_SHIFT))
-                found.append(tag("span", of_table(evaluation, table, text), class_="shift"))
+            text = percent(max(excess, 0.0))
+            found.append({"table": series, "text": text, "level": level(excess)})
     return found
+
+
+def _missing(evaluation: Evaluation, name: str, tables: Mapping[str, Series]) -> list[View]:
+    """How many values are missing in the real table and in each other one; empty if none is."""
+    shares = missing_shares(name, evaluation.comparisons)
+    return [
+        {"table": series, "text": f"{share:.1%}"}
+        for series, share in zip((REAL, *tables.values()), shares, strict=False)
+    ]
+
+
+def _facts(
+    evaluation: Evaluation, of: Subject, shifts: Mapping[str, Sequence[Shift]]
+) -> list[View]:
+    """What is off with a number in each table, a line each."""
+    return [
+        {
+            "table": series,
+            "text": fact(shift, evaluation.schema),
+            "level": level(shift.gap, AVOID_SHIFT, CARE_SHIFT),
+        }
+        for table, series in series_of(evaluation.tables).items()
+        for shift in shifts[table]
+        if shift.of == of
+    ]

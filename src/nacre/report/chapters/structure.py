@@ -2,13 +2,13 @@
 
 from nacre.evaluate.evaluation import Evaluation
 from nacre.evaluate.metrics.dimension_probability import probabilities
-from nacre.report.chapters.common import grid, key, lede
-from nacre.report.figures.canvas import plate
+from nacre.report.builder import series_of
+from nacre.report.chapters.common import View
+from nacre.report.figures.canvas import drawn
 from nacre.report.figures.structure import LARGE, SMALL, draw_diagonal, draw_planes
-from nacre.report.markup import Markup, join, tag
 
 
-def structure(evaluation: Evaluation) -> Markup:
+def structure(evaluation: Evaluation) -> View | None:
     """The main plane, and each dimension against its real self."""
     first = next(iter(evaluation.comparisons.values()))
     probable = {t: list(probabilities(c)) for t, c in evaluation.comparisons.items()}
@@ -16,48 +16,51 @@ def structure(evaluation: Evaluation) -> Markup:
     planes = len(evaluation.tables) + 1 if len(first.real) >= 3 else 0
     count = planes + any(probable.values()) + any(predicted.values())
     if not count:
-        return Markup("")
+        return None
     # As many side by side as leave no gap.
-    wide, size = ("two", LARGE) if count in (2, 4) else ("fill", SMALL)
+    width, size = ("two", LARGE) if count in (2, 4) else ("fill", SMALL)
     figures = _planes(evaluation, size) if planes else []
     if any(probable.values()):
         axes = ("share in the real table", "share in the synthetic table")
+        figure = draw_diagonal(probable, axes, size=size, roots=True)
         figures.append(
-            plate(
-                draw_diagonal(probable, axes, size=size, roots=True),
-                join(tag("b", "Each value of each category"), " square-root scales"),
-                "Dimension-wise probability",
-            )
+            {
+                "title": "Each value of each category",
+                "words": "square-root scales",
+                "drawing": drawn(figure, "Dimension-wise probability"),
+            }
         )
     if any(predicted.values()):
         axes = ("trained on real rows", "trained on synthetic rows")
+        figure = draw_diagonal(predicted, axes, size=size, names=True)
         figures.append(
-            plate(
-                draw_diagonal(predicted, axes, size=size, names=True),
-                join(tag("b", "Each column predicted from the others"), " AUC, F1 or R², by type"),
-                "Dimension-wise prediction",
-            )
+            {
+                "title": "Each column predicted from the others",
+                "words": "AUC, F1 or R², by type",
+                "drawing": drawn(figure, "Dimension-wise prediction"),
+            }
         )
-    words = (
-        "Does the table look right as a whole? The clouds are rows on the real table’s two main "
-        "directions. In the other figures, points on the line are right."
-    )
-    return join(lede(words), key(evaluation), grid(figures, wide))
+    tables = series_of(evaluation.tables).values()
+    return {"tables": tables, "width": width, "figures": figures}
 
 
-def _planes(evaluation: Evaluation, size: tuple[float, float]) -> list[Markup]:
+def _planes(evaluation: Evaluation, size: tuple[float, float]) -> list[View]:
     clouds, explained = draw_planes(evaluation.comparisons, size)
-    figures = []
-    for name, figure in clouds.items():
-        said = f" these directions hold {explained:.0%} of the variance" if name == "real" else ""
-        figures.append(plate(figure, join(tag("b", name), said), f"Principal plane, {name}"))
-    return figures
+    real = f"these directions hold {explained:.0%} of the variance"
+    return [
+        {
+            "title": name,
+            "words": real if name == "real" else "",
+            "drawing": drawn(figure, f"Principal plane, {name}"),
+        }
+        for name, figure in clouds.items()
+    ]
 
 
 def _predicted(evaluation: Evaluation, table: str) -> list[tuple[str, float, float]]:
     """How well each column follows from the others, by models of real and of synthetic rows."""
     return [
-        (score.part, score.reference, score.value)
+        (str(score.part), score.reference, score.value)
         for score in evaluation.parts("dimension-prediction", table)
         if score.reference is not None
     ]

@@ -7,10 +7,12 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+import markupsafe
 import numpy as np
 
-from nacre.evaluate.extras import require
-from nacre.report.markup import Markup, tag, text
+from nacre.errors import NacreError
+from nacre.evaluate.tables.extras import require
+from nacre.report.builder.parts import Drawing
 
 # Figures are drawn with these colors, each then replaced by a variable of the page's style sheet.
 ROLES = {
@@ -97,13 +99,12 @@ def new_figure(width: float, height: float, **settings: Any) -> tuple[Any, Any]:
     return figure, figure.subplots(**settings)
 
 
-def inline(figure: Any, label: str, *, widest: str = "100%") -> Markup:
+def drawn(figure: Any, label: str) -> Drawing:
     """The figure as SVG to be put into the page.
 
     Args:
         figure: a Matplotlib figure.
         label: what it shows, for readers who cannot see it.
-        widest: the CSS width that it may grow to.
     """
     matplotlib = require("matplotlib")
     # Identifiers inside the SVG are hashes of content and salt: one salt for each figure keeps
@@ -111,17 +112,18 @@ def inline(figure: Any, label: str, *, widest: str = "100%") -> Markup:
     with matplotlib.rc_context({"svg.hashsalt": label}):
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", dpi=144, metadata={"Date": None, "Creator": None})
-    drawn = buffer.getvalue()
-    drawn = drawn[drawn.index("<svg") :]
-    drawn = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", drawn, flags=re.DOTALL)
-    drawn = re.sub(r'<g id="[^"]*"', "<g", drawn)
-    drawn = re.sub(r'style="[^"]*"', lambda found: _follow_page(found[0]), drawn)
-    drawn = re.sub(r' d="[^"]*"', lambda found: _shorten(found[0]), drawn)
-    drawn = re.sub(r"\n\s*", "\n", drawn)
-    box = re.search(r'viewBox="[^"]*"', drawn)
-    size = f'{box[0] if box else ""} style="max-width:{widest}"'
-    head = f'<svg {size} role="img" aria-label="{text(label)}">'
-    return Markup(re.sub(r"<svg[^>]*>", lambda _: head, drawn, count=1))
+    written = buffer.getvalue()
+    image = re.search(r'<svg[^>]*viewBox="([^"]*)"[^>]*>(.*)</svg>', written, flags=re.DOTALL)
+    if image is None:
+        raise NacreError("Matplotlib wrote no SVG image. Install matplotlib 3.10.8 or later.")
+    box, content = image.groups()
+    content = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", content, flags=re.DOTALL)
+    content = re.sub(r'<g id="[^"]*"', "<g", content)
+    content = re.sub(r'style="[^"]*"', lambda found: _follow_page(found[0]), content)
+    content = re.sub(r' d="[^"]*"', lambda found: _shorten(found[0]), content)
+    content = re.sub(r"\n\s*", "\n", content).strip()
+    # Matplotlib escapes the text that it draws; the rest is ours.
+    return Drawing(box, markupsafe.Markup(content), label)
 
 
 def _follow_page(style: str) -> str:
@@ -135,16 +137,6 @@ def _follow_page(style: str) -> str:
 def _shorten(path: str) -> str:
     """A hundredth of a point is finer than any screen."""
     return re.sub(r"(\d+\.\d\d)\d+", r"\1", path).replace("\n", " ")
-
-
-def plate(figure: Any, caption: Any, label: str, *, wide: bool = False) -> Markup:
-    """A figure under its caption."""
-    return tag(
-        "figure",
-        tag("figcaption", caption),
-        inline(figure, label),
-        class_="wide" if wide else None,
-    )
 
 
 def fading(color: str) -> Any:

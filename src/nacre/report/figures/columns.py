@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.rows import Rows
+from nacre.evaluate.tables.comparison import TableComparison
+from nacre.evaluate.tables.names import value_names
+from nacre.evaluate.tables.rows import Rows
+from nacre.report.builder.text import short
+from nacre.report.figures.axes import on_axis, share_axis, value_axis
 from nacre.report.figures.canvas import INK, LINE, MUTED, REAL, new_figure, series
-from nacre.report.figures.names import value_names
-from nacre.report.figures.ticks import share_axis, value_axis
-from nacre.report.figures.warp import warp_for
-from nacre.report.markup import short
+from nacre.report.figures.warp import Warp, warp_for
 from nacre.schema import Column, Datetime, Integer, Real
-from nacre.schema.moment import DAY
+from nacre.schema.columns.moment import DAY
 
 WIDTH = 3.5
 HEIGHT = 2.05
@@ -23,7 +23,7 @@ MOST_BINS = 40
 FEWEST_BARS = 4  # room for so many, so that two bars do not become two blocks
 
 
-def draw_column(name: str, comparisons: Mapping[str, Comparison]) -> Any:
+def draw_column(name: str, comparisons: Mapping[str, TableComparison]) -> Any:
     """One column of the real table and of every synthetic one."""
     first = next(iter(comparisons.values()))
     tables = [comparison.synthetic for comparison in comparisons.values()]
@@ -32,7 +32,7 @@ def draw_column(name: str, comparisons: Mapping[str, Comparison]) -> Any:
     return _draw_category(name, first.real, tables)
 
 
-def missing_shares(name: str, comparisons: Mapping[str, Comparison]) -> list[float]:
+def missing_shares(name: str, comparisons: Mapping[str, TableComparison]) -> list[float]:
     """The share of gaps of a number in the real table and in every synthetic one; empty if none."""
     first = next(iter(comparisons.values()))
     if not first.real.is_number(name):
@@ -42,7 +42,7 @@ def missing_shares(name: str, comparisons: Mapping[str, Comparison]) -> list[flo
     return found if max(found) > 0 else []
 
 
-def draw_difference(earlier: str, later: str, comparisons: Mapping[str, Comparison]) -> Any:
+def draw_difference(earlier: str, later: str, comparisons: Mapping[str, TableComparison]) -> Any:
     """How far two columns are apart, dates in days, in the real table and in the synthetic ones."""
     first = next(iter(comparisons.values()))
     tables = [first.real, *(comparison.synthetic for comparison in comparisons.values())]
@@ -64,12 +64,16 @@ def _draw_number(name: str, real: Rows, tables: list[Rows]) -> Any:
 
 def _draw_units(present: list[np.ndarray], column: Column) -> Any:
     """Histograms of values scaled to [0, 1] by the column's bounds, the real ones first."""
-    edges = _edges(present, column.ticks or 1)
+    ticks = column.ticks or 1
+    edges = _edges(present, ticks)
     warp = warp_for(present[0], edges) if isinstance(column, Integer | Real) else None
     if warp is not None:
-        edges = warp.edges(edges[0], edges[-1], column.ticks or 1)
+        # Half a tick off every possible value.
+        places = warp.evenly(edges[0], edges[-1], MOST_BINS + 1)
+        edges = np.unique((np.rint(places * ticks) - 0.5) / ticks)
     figure, axes = new_figure(WIDTH, HEIGHT)
     shares = [np.histogram(unit, edges)[0] / max(len(unit), 1) for unit in present]
+    edges = on_axis(column, edges)
     axes.stairs(shares[0], edges, fill=True, color=REAL, alpha=0.45, linewidth=0)
     for place, share in enumerate(shares[1:]):
         axes.stairs(share, edges, color=series(place), linewidth=1.4, baseline=None)
@@ -85,14 +89,12 @@ def _draw_units(present: list[np.ndarray], column: Column) -> Any:
             fontsize=7,
         )
     axes.set_ylim(0)
-    ends = float(edges[0]), float(edges[-1])
-    if warp is not None and isinstance(column, Integer | Real):
-        axes.set_xscale("function", functions=(warp.forward, warp.inverse))
-        axes.minorticks_off()
-        warp.mark(axes.xaxis, column, *ends)
-    else:
-        value_axis(axes.xaxis, column, *ends)
-    axes.set_xlim(*ends)
+    axes.set_xlim(edges[0], edges[-1])
+    value_axis(axes.xaxis, column)
+    if warp is not None:
+        low, high = on_axis(column, (0, 1))
+        span = float(high - low)
+        Warp(low + warp.center * span, warp.width * span).apply(axes)
     share_axis(axes.yaxis)
     axes.grid(axis="y")
     figure.tight_layout(pad=0.4)
@@ -106,9 +108,11 @@ def _edges(present: list[np.ndarray], ticks: int) -> np.ndarray:
         return np.array([0.0, 1.0])
     low, high = (np.rint(np.quantile(values, q) * ticks) for q in (0.0005, 0.9995))
     count = int(high - low) + 1
-    least = max(1, -(-count // MOST_BINS))
-    # Where the last bin would reach beyond the values it would look like a collapse.
-    step = min(range(least, 2 * least), key=lambda width: (-count % width / width, width))
+    # Where the last bin would reach beyond the values it would look like a collapse. For each
+    # number of bins the narrowest that hold all values leave least of it over.
+    widest = max(2 * -(-count // MOST_BINS) - 1, 1)
+    widths = {min(-(-count // bins), widest) for bins in range(MOST_BINS // 2, MOST_BINS + 1)}
+    step = min(widths, key=lambda width: (-count % width / width, width))
     # Half a tick to either side, so that every bin holds the same number of possible values.
     return (np.arange(low, high + step + 1, step) - 0.5) / ticks
 

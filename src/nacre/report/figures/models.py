@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 
 from nacre.errors import NacreError
-from nacre.evaluate.classifiers import Prediction
-from nacre.evaluate.comparison import DISTANCE_ROWS, Comparison
-from nacre.evaluate.extras import require
 from nacre.evaluate.metrics.closest_record import ROWS, nearest
+from nacre.evaluate.tables.classifiers import Prediction
+from nacre.evaluate.tables.comparison import DISTANCE_ROWS, TableComparison
+from nacre.evaluate.tables.extras import require
+from nacre.report.figures.axes import share_axis
 from nacre.report.figures.canvas import LINE, REAL, new_figure, series
-from nacre.report.figures.ticks import share_axis
 
 POINTS = 200
 
 
-def draw_curves(comparisons: Mapping[str, Comparison], model: str) -> tuple[Any, Any]:
+def draw_curves(comparisons: Mapping[str, TableComparison], model: str) -> tuple[Any, Any]:
     """ROC and precision-recall curves of one model, trained on real and on each synthetic table."""
     first = next(iter(comparisons.values()))
     lines: list[tuple[Prediction, str, float]] = []
@@ -44,7 +44,7 @@ def draw_curves(comparisons: Mapping[str, Comparison], model: str) -> tuple[Any,
     return figures[0], figures[1]
 
 
-def _named(comparison: Comparison, model: str) -> Prediction:
+def _named(comparison: TableComparison, model: str) -> Prediction:
     return next(p for p in comparison.predictions if p.model == model)
 
 
@@ -63,9 +63,9 @@ def _curve(kind: str, prediction: Prediction, positive: int) -> tuple[np.ndarray
     return x[keep], y[keep]
 
 
-def draw_closest(comparison: Comparison, place: int = 0) -> Any:
+def draw_closest(comparison: TableComparison, place: int = 0) -> Any:
     """How far synthetic rows, and held-out real rows, are from the closest real row."""
-    rng = comparison.rng(11)
+    rng = comparison.rng("closest-record")
     among = comparison.train.sample(DISTANCE_ROWS, rng)
     synthetic = nearest(comparison, comparison.synthetic.sample(ROWS, rng), among)
     held_out = nearest(comparison, comparison.test.sample(ROWS, rng), among)

@@ -4,17 +4,17 @@ from typing import Any
 
 import numpy as np
 
-from nacre.evaluate.cells import joint
-from nacre.evaluate.comparison import Comparison
-from nacre.evaluate.rows import Binned, Rows
+from nacre.evaluate.tables.cells import joint
+from nacre.evaluate.tables.comparison import TableComparison
+from nacre.evaluate.tables.names import bin_names
+from nacre.evaluate.tables.rows import Coded, Rows
+from nacre.report.builder.text import short
 from nacre.report.figures.canvas import INK, LINE, RASTER, diverging, fading, new_figure
-from nacre.report.figures.names import bin_names
-from nacre.report.markup import short
 
 MOST_COLUMNS = 40
 
 
-def shown_columns(comparison: Comparison) -> list[int]:
+def shown_columns(comparison: TableComparison) -> list[int]:
     """All columns, or the forty whose pairs are worst."""
     distance = comparison.pairs.total_variation
     if len(distance) <= MOST_COLUMNS:
@@ -46,7 +46,7 @@ def draw_matrix(values: np.ndarray, names: list[str], kind: str) -> Any:
     return figure
 
 
-def draw_pair(comparison: Comparison, first: int, second: int) -> Any:
+def draw_pair(comparison: TableComparison, first: int, second: int) -> Any:
     """The cross-table of two columns, real above synthetic, in the same shades.
 
     Shades follow the square root of the share, so that small cells are seen.
@@ -87,7 +87,7 @@ def draw_pair(comparison: Comparison, first: int, second: int) -> Any:
     return figure
 
 
-def _most_frequent(comparison: Comparison, column: int, most: int) -> np.ndarray:
+def _most_frequent(comparison: TableComparison, column: int, most: int) -> np.ndarray:
     """The codes that the real table has most often; a number's in their own order."""
     codes, size = comparison.real.binned[column]
     found = np.argsort(-np.bincount(codes, minlength=size), kind="stable")[:most]
@@ -102,7 +102,7 @@ def _cross_table(
     for column, codes in (first, second):
         place = np.full(rows.binned[column].size, len(codes))
         place[codes] = np.arange(len(codes))
-        kept.append(Binned(place[rows.binned[column].codes], len(codes) + 1))
+        kept.append(Coded(place[rows.binned[column].codes], len(codes) + 1))
     both = joint(kept)
     counts = np.bincount(both.codes, minlength=both.size).reshape(kept[0].size, kept[1].size)
     return np.asarray(counts[:-1, :-1] / len(rows))

@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from nacre.evaluate.comparison import Comparison
 from nacre.evaluate.metrics.wasserstein import principal_plane
+from nacre.evaluate.tables.comparison import TableComparison
+from nacre.report.builder.text import short
 from nacre.report.figures.canvas import LINE, MUTED, RASTER, RASTER_SERIES, new_figure, series
-from nacre.report.markup import short
 
 POINTS = 3_000
 SMALL, LARGE = (3.5, 3.2), (5.2, 4.2)  # three figures side by side, or two
 
 
 def draw_planes(
-    comparisons: Mapping[str, Comparison], size: tuple[float, float] = SMALL
+    comparisons: Mapping[str, TableComparison], size: tuple[float, float] = SMALL
 ) -> tuple[dict[str, Any], float]:
     """The real rows, and those of each table, on the real table's two principal components.
 
@@ -25,7 +25,7 @@ def draw_planes(
     """
     first = next(iter(comparisons.values()))
     project, explained = principal_plane(first)
-    rng = first.rng(20)
+    rng = first.rng("clouds")
     tables = {"real": first.real, **{name: c.synthetic for name, c in comparisons.items()}}
     clouds = {}
     for name, rows in tables.items():

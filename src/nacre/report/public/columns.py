@@ -1,19 +1,19 @@
 """The chapters about columns: figures within bands, then facts and statistics as a table."""
 
 import json
-from typing import Any
 
 import numpy as np
 
-from nacre.evaluate.findings import AVOID_TV
-from nacre.evaluate.rows import Rows
-from nacre.evaluate.words import percent
+from nacre.evaluate.findings.columns import AVOID_TV
+from nacre.evaluate.findings.words import percent
+from nacre.evaluate.tables.names import value_at, value_names
+from nacre.evaluate.tables.rows import Rows
 from nacre.publish.bands import Band
 from nacre.publish.public import PublicReport
-from nacre.report.chapters.common import data_table, grid, lede
-from nacre.report.figures.canvas import plate
-from nacre.report.figures.names import value_at, value_names
-from nacre.report.markup import Markup, join, short, tag
+from nacre.report.builder import Cell, DataTable, right
+from nacre.report.builder.text import short
+from nacre.report.chapters.common import View
+from nacre.report.figures.canvas import drawn
 from nacre.report.public.figures import draw_band
 from nacre.schema import Schema
 
@@ -30,80 +30,68 @@ NOT_MEASURED = (
 )
 
 
-def columns(report: PublicReport) -> Markup:
+def columns(report: PublicReport) -> View:
     """Every column, the least certain first."""
     bands = sorted(report.bands, key=lambda band: -1.0 if band.at_most is None else -band.at_most)
     measured = any(band.at_most is not None for band in bands)
-    figures = [
-        plate(
-            draw_band(band, report.schema),
-            join(tag("b", band.column), _bound(band, measured)),
-            f"Column {band.column}, synthetic, with the band of the private one",
-        )
-        for band in bands[:MOST_FIGURES]
-    ]
-    rest = len(bands) - len(figures)
-    words = MEASURED if measured else NOT_MEASURED
+    rest = len(bands[MOST_FIGURES:])
     more = f" {rest} columns are not drawn." if rest else ""
     sources = sorted({band.source for band in bands if band.source})
     from_ = f" The bands come from {' and from '.join(sources)}." if sources else ""
-    return join(lede(words + more + from_), _key(measured), grid(figures))
+    return {
+        "measured": measured,
+        "words": (MEASURED if measured else NOT_MEASURED) + more + from_,
+        "columns": [
+            {
+                "name": band.column,
+                "bound": _bound(band) if measured else "",
+                "level": _level(band),
+                "drawing": drawn(
+                    draw_band(band, report.schema),
+                    f"Column {band.column}, synthetic, with the band of the private one",
+                ),
+            }
+            for band in bands[:MOST_FIGURES]
+        ],
+    }
 
 
-def _bound(band: Band, measured: bool) -> Markup:
+def _bound(band: Band) -> str:
+    """How far off it may be, in a few words."""
     if band.at_most is None:
-        return tag("span", " not measured") if measured else Markup("")
-    kind = "bad" if (band.at_least or 0) > AVOID_TV else None
-    kind = kind or ("doubt" if band.at_most > AVOID_TV else None)
+        return "not measured"
     least = f"{percent(band.at_least)} to " if band.at_least else "at most "
-    return tag("span", f" {least}{percent(band.at_most)} off", class_=kind)
+    return f"{least}{percent(band.at_most)} off"
 
 
-def _key(measured: bool) -> Markup:
-    private = [
-        tag("span", "private table, certain", class_="sure"),
-        tag("span", "open because of noise", class_="unsure"),
-    ]
-    return tag(
-        "p",
-        *(private if measured else ()),
-        tag("span", "this synthetic table", class_="dot", style="--color: var(--series-1)"),
-        class_="key",
+def _level(band: Band) -> str | None:
+    """Red where it is surely far off, amber where it may be."""
+    if band.at_most is None:
+        return None
+    return (
+        "bad" if (band.at_least or 0) > AVOID_TV else "doubt" if band.at_most > AVOID_TV else None
     )
 
 
-def facts(report: PublicReport) -> Markup:
+def facts(report: PublicReport) -> View:
     """What is public about each column, and the synthetic table's own statistics."""
     rows = [_line(report.schema, report.table.rows, name) for name in report.schema.names]
-    head = ["Column", "Declared", "In the synthetic table", ("missing", "n")]
+    head = [Cell("Column"), Cell("Declared"), Cell("In the synthetic table"), right("missing")]
     if not any(column.nullable for column in report.schema.columns.values()):
         head, rows = head[:-1], [row[:-1] for row in rows]
-    return join(
-        lede(
-            "What the schema declares, known without looking at the private rows"
-            f"{_bought(report.schema)}, and statistics of the synthetic table itself."
-        ),
-        data_table(head, rows),
-        _rules(report.schema),
-    )
+    bought = ", or bought from them and listed below" if report.schema.releases else ""
+    stated = report.schema.to_dict().get("constraints", ())
+    return {
+        "words": f"What the schema declares, known without looking at the private rows{bought}, "
+        "and statistics of the synthetic table itself.",
+        "table": DataTable(head, rows),
+        "rules": [rule if isinstance(rule, str) else json.dumps(rule) for rule in stated],
+    }
 
 
-def _rules(schema: Schema) -> Markup:
-    """What the schema says of several columns together."""
-    stated = schema.to_dict().get("constraints", ())
-    if not stated:
-        return Markup("")
-    written = [rule if isinstance(rule, str) else json.dumps(rule) for rule in stated]
-    return tag("p", f"Every sampled row satisfies: {'; '.join(written)}.", class_="muted")
-
-
-def _bought(schema: Schema) -> str:
-    return ", or bought from them and listed below" if schema.releases else ""
-
-
-def _line(schema: Schema, rows: Rows, name: str) -> list[Any]:
+def _line(schema: Schema, rows: Rows, name: str) -> list[Cell]:
     column = schema.columns[name]
-    title = join(name, tag("small", "the label")) if name == schema.label else name
+    title = Cell(name, small="the label" if name == schema.label else "")
     if column.ticks is None:
         names = value_names(schema, name)
         counts = np.bincount(rows.bin(name).codes, minlength=len(names))
@@ -126,4 +114,5 @@ def _line(schema: Schema, rows: Rows, name: str) -> list[Any]:
                 value_at(column, float(q)) for q in np.quantile(present, (0.05, 0.5, 0.95))
             )
             said = f"median {middle}; 90% lie between {low} and {high}"
-    return [title, declared, said, ("—" if gaps is None else percent(gaps), "n")]
+    missing_share = right("—" if gaps is None else percent(gaps))
+    return [title, Cell(declared), Cell(said), missing_share]

@@ -7,9 +7,9 @@ import numpy as np
 from nacre.errors import NacreError
 from nacre.publish.bands import Band
 from nacre.publish.public import PublicReport
+from nacre.report.builder.text import short
+from nacre.report.figures.axes import on_axis, share_axis, value_axis
 from nacre.report.figures.canvas import INK, LINE, MUTED, REAL, new_figure, series
-from nacre.report.figures.ticks import share_axis, value_axis
-from nacre.report.markup import short
 from nacre.schema import Schema
 
 WIDTH, HEIGHT = 3.5, 2.05
@@ -33,7 +33,7 @@ def _stairs(axes: Any, band: Band, schema: Schema) -> None:
     bins, column = band.bins, schema.columns[band.column]
     drawn = bins.drawn
     most = max(column.ticks or 1, 1)
-    edges = (np.append(bins.low[drawn], bins.high[drawn][-1] + 1) - 0.5) / most
+    edges = on_axis(column, (np.append(bins.low[drawn], bins.high[drawn][-1] + 1) - 0.5) / most)
     synthetic = band.synthetic[drawn]
     top = float(synthetic.max())
     if band.lower is not None and band.upper is not None:
@@ -60,7 +60,7 @@ def _stairs(axes: Any, band: Band, schema: Schema) -> None:
     axes.set_xlim(edges[0], edges[-1])
     share_axis(axes.yaxis)
     axes.grid(axis="y")
-    value_axis(axes.xaxis, column, float(edges[0]), float(edges[-1]))
+    value_axis(axes.xaxis, column)
     if said := _rest(band):
         axes.set_xlabel(said, loc="right")
 

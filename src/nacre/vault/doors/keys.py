@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from nacre.errors import NacreError
 from nacre.rows.stream import Stream
-from nacre.schema.names import cell_names
+from nacre.schema.columns.names import cell_names
 from nacre.vault.accountant import Release
 from nacre.vault.bound import Adjacency
 from nacre.vault.question import AbstractQuestion, Expected

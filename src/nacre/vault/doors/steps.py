@@ -64,20 +64,24 @@ class Steps(AbstractQuestion):
 
     Attributes:
         steps: how many.
+        size: how many numbers a step releases, over all of its stages; what noise as it is drawn
+            costs beyond ideal noise grows with it.
         batch: the expected number of rows of a batch.
         stages: the noisy sums of one step, on the same batch.
         rows: a public number of rows, which decides the rate; None if there is none.
     """
 
     steps: int
+    size: int
     batch: int
     stages: tuple[Stage, ...] = (Stage(clip=1.0),)
     rows: int | None = None
 
     def __post_init__(self) -> None:
-        if self.steps < 1 or self.batch < 1:
+        if min(self.steps, self.batch, self.size) < 1:
             raise NacreError(
-                f"steps and batch must be at least 1, got {self.steps} and {self.batch}."
+                "steps, size and batch must be at least 1, got "
+                f"{self.steps}, {self.size} and {self.batch}."
             )
         if not math.isclose(math.fsum(stage.share for stage in self.stages), 1.0):
             raise NacreError("The shares of a step's stages must add up to 1.")
@@ -104,7 +108,7 @@ class Steps(AbstractQuestion):
             mechanism="approximate",
             theorem=APART,
             adjacency=adjacency,
-            size=1,
+            size=self.size,
             epsilon=max(gaussian_epsilon(scale * math.sqrt(self.share), delta), 1e-9),
             delta=delta,
         )
@@ -132,7 +136,7 @@ class Steps(AbstractQuestion):
             mechanism="subsampled-gaussian",
             theorem=THEOREM,
             adjacency=adjacency,
-            size=1,
+            size=self.size,
             sensitivity=1.0,
             noise=multiplier,
             rate=rate,
@@ -206,6 +210,11 @@ def answer(
         chunk=program.chunk,
         exact=program.exact,
     ).checked(program.state, stream.encoder.shape, key)
+    if loop.size != question.size:
+        raise NacreError(
+            f"'{question.name}' announced {question.size:,} numbers a step; the functions of one "
+            f"row return {loop.size:,}."
+        )
     block = stream.whole()
     charge()
     secret, state, steps = system_key(), program.state, question.steps

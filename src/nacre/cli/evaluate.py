@@ -1,0 +1,73 @@
+"""`nacre evaluate`: how good is a synthetic table, for the data holder's eyes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nacre.cli.console import beside, page, progress, say, stop, tell
+from nacre.cli.options import Dataset, Json, Label, LedgerAddress, Quiet, SchemaFile, read_schema
+from nacre.cli.publish import Public
+
+
+def evaluate(
+    real: Annotated[Path, typer.Argument(help="The private table.")],
+    synthetic: Annotated[list[Path], typer.Argument(help="One or more synthetic tables.")],
+    schema: SchemaFile,
+    label: Label = None,
+    test: Annotated[
+        Path | None, typer.Option(help="Real rows that the model has not seen, to score on.")
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Where to write the report.")
+    ] = Path("report.html"),
+    metrics: Annotated[str, typer.Option(help="quick, all, or names with commas.")] = "quick",
+    model: Annotated[
+        Path | None, typer.Option(help="The model it was drawn from, to show its guarantee.")
+    ] = None,
+    ledger: LedgerAddress = None,
+    dataset: Dataset = None,
+    public: Public = False,
+    seed: Annotated[int, typer.Option(help="Of everything that is sampled.")] = 0,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare SYNTHETIC with REAL and write a report; confidential, as it is not private."""
+    page(output, real, schema, test, model, *synthetic)
+    import nacre
+    from nacre.schema import KEEP
+
+    facts = read_schema(schema)
+    for path in (real, *synthetic, *([test] if test is not None else [])):
+        if not path.exists():
+            stop(f"There is no file or folder {path}.")
+    names = [path.name.partition(".")[0] for path in synthetic]
+    if len(set(names)) < len(names):
+        names = [str(path) for path in synthetic]
+    guarantee = None if model is None else nacre.load(model).guarantee
+    if guarantee is not None and len(synthetic) > 1:
+        stop("--model says where one synthetic table comes from; with several, leave it out.")
+    with progress(quiet=quiet) as report:
+        found = nacre.evaluate(
+            str(real),
+            {name: str(path) for name, path in zip(names, synthetic, strict=True)},
+            facts,
+            test=None if test is None else str(test),
+            label=KEEP if label is None else label,
+            metrics=metrics if metrics in ("quick", "all") else metrics.split(","),
+            guarantee=guarantee,
+            ledger=ledger,
+            dataset=dataset,
+            seed=seed,
+            on_progress=report,
+        )
+    with beside(output) as partial:
+        found.to_html(partial)
+    if as_json:
+        typer.echo(found.to_json())
+        return
+    if not quiet:
+        tell(found.summary())
+    say(f"Report: {output} (confidential to the data holder)", quiet=quiet, style="yellow")

@@ -1,0 +1,51 @@
+"""`nacre plan`."""
+
+from __future__ import annotations
+
+from nacre.cli.console import print_json, say_if_weak, tell
+from nacre.cli.options import (
+    AdjacencyName,
+    Adjacent,
+    Delta,
+    Epsilon,
+    Json,
+    Label,
+    MethodName,
+    NoLabel,
+    Rows,
+    SchemaFile,
+    Settings,
+    read_method,
+    read_schema,
+)
+
+
+def plan(
+    schema: SchemaFile,
+    epsilon: Epsilon,
+    delta: Delta,
+    method: MethodName = "auto",
+    settings: Settings = None,
+    label: Label = None,
+    no_label: NoLabel = False,
+    adjacency: Adjacent = AdjacencyName.ADD_REMOVE,
+    rows: Rows = None,
+    as_json: Json = False,
+) -> None:
+    """Show what a fit would release and how noisy it would be; no row is read, nothing spent."""
+    import nacre
+
+    facts = read_schema(schema, label, no_label=no_label)
+    planned = nacre.plan(
+        facts,
+        method=read_method(method, settings),
+        epsilon=epsilon,
+        delta=delta,
+        adjacency=adjacency.value,
+        rows=rows,
+    )
+    say_if_weak(epsilon)
+    if as_json:
+        print_json(planned.to_dict())
+    else:
+        tell(str(planned))

@@ -1,0 +1,93 @@
+"""`nacre publish`: a report on a model that everybody may see."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nacre.cli.console import beside, page, progress, say, stop, tell
+from nacre.cli.options import BadRows, Dataset, Json, LedgerAddress, Quiet
+from nacre.cli.show import ModelFile
+
+INSTEAD = (
+    "An evaluation compares with private rows, so it can never be public. A public report is made "
+    "from the model instead: nacre publish MODEL -o public.html. With --data, --epsilon and "
+    "--delta it also buys scores of the private rows."
+)
+
+
+def _instead(wanted: bool) -> None:
+    if wanted:
+        stop(INSTEAD)
+
+
+Public = Annotated[
+    bool,
+    typer.Option("--public", callback=_instead, is_eager=True, help="See `nacre publish`."),
+]
+
+
+def publish(
+    model: ModelFile,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.")] = Path(
+        "public.html"
+    ),
+    synthetic: Annotated[
+        Path | None,
+        typer.Option(help="The synthetic table to publish, drawn from MODEL before."),
+    ] = None,
+    rows: Annotated[
+        int, typer.Option("--rows", "-n", min=1, help="Without --synthetic: how many rows to draw.")
+    ] = 50_000,
+    seed: Annotated[int, typer.Option(help="Of that draw: the same page again.")] = 0,
+    data: Annotated[
+        Path | None, typer.Option(help="The private table, to buy scores of it.")
+    ] = None,
+    epsilon: Annotated[float | None, typer.Option(help="The ε that these scores cost.")] = None,
+    delta: Annotated[float | None, typer.Option(help="Their δ.")] = None,
+    scores: Annotated[
+        str | None, typer.Option(help="What to buy: columns, prediction, or both with a comma.")
+    ] = None,
+    ledger: LedgerAddress = None,
+    dataset: Dataset = None,
+    bad_rows: Annotated[
+        BadRows,
+        typer.Option(help="check: stop if a row does not fit. zero: such rows count as nothing."),
+    ] = BadRows.CHECK,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a report on MODEL that is safe to publish; without --data no private row is read."""
+    page(output, model, synthetic, data, None if ledger is None else Path(ledger))
+    for path in (synthetic, data):
+        if path is not None and not path.exists():
+            stop(f"There is no file or folder {path}.")
+    import nacre
+
+    with progress(quiet=quiet) as report:
+        report("drawing rows", None)
+        found = nacre.publish(
+            nacre.load(model),
+            synthetic,
+            rows=rows,
+            seed=seed,
+            data=data,
+            epsilon=epsilon,
+            delta=delta,
+            scores=None if scores is None else [name.strip() for name in scores.split(",")],
+            ledger=ledger,
+            dataset=dataset,
+            bad_rows=bad_rows.value,
+            on_progress=report,
+        )
+        report("drawing figures", None)
+        with beside(output) as partial:
+            found.to_html(partial)
+    if as_json:
+        typer.echo(found.to_json())
+        return
+    if not quiet:
+        tell(found.summary())
+    say(f"Page: {output} (safe to publish)", quiet=quiet, style="green")

@@ -1,0 +1,1 @@
+"""What the scores mean for a person who wants to use the table, in words; one topic a file."""

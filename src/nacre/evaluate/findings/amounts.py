@@ -1,0 +1,69 @@
+"""Numbers, dates and lengths of time as a sentence writes them."""
+
+import dataclasses
+import datetime
+from collections.abc import Sequence
+
+from nacre.evaluate.tables.shift import Difference, Group, Subject
+from nacre.schema import Column, Datetime, Schema
+from nacre.schema.columns.moment import DAY
+
+_EPOCH = datetime.datetime(1970, 1, 1)
+_LENGTHS = ((DAY, "day"), (DAY // 24, "hour"), (DAY // 1440, "minute"), (DAY // 86400, "second"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Amount:
+    """How values of a column are written, or differences of two such values.
+
+    Example:
+        >>> from nacre.schema import Integer
+        >>> Amount(Integer(low=0, high=10**6)).text(6151.28)
+        '6,151'
+        >>> seen = Datetime(low="2020-01-01", high="2024-01-01")
+        >>> Amount(seen).text(18300.7 * DAY), Amount(seen, difference=True).text(4.0 * DAY)
+        ('2020-02-08', '4 days')
+    """
+
+    column: Column
+    difference: bool = False
+
+    def text(self, value: float) -> str:
+        """A value, with no more digits than say something."""
+        if not isinstance(self.column, Datetime):
+            return _number(value)
+        days = self.column.step[-1] in "dw"
+        if self.difference:
+            return _length(value, _LENGTHS[:1] if days else _LENGTHS)
+        moment = _EPOCH + datetime.timedelta(microseconds=round(value))
+        return moment.date().isoformat() if days else moment.isoformat(" ", "minutes")
+
+
+def amount_of(subject: Subject, schema: Schema) -> Amount:
+    """How values of a column, of a difference of two, or of a group are written."""
+    if isinstance(subject, Difference):
+        return Amount(schema.columns[subject.later], difference=True)
+    name = subject.column if isinstance(subject, Group) else subject
+    return Amount(schema.columns[name])
+
+
+def _number(value: float) -> str:
+    """A number with at least three digits that say something, and no fraction beyond 100.
+
+    Example:
+        >>> _number(39412.7), _number(38.58), _number(0.01234), _number(-4.0)
+        ('39,413', '38.6', '0.0123', '-4')
+    """
+    return f"{value:,.0f}" if abs(value) >= 99.95 else f"{value:.3g}"
+
+
+def _length(microseconds: float, units: Sequence[tuple[int, str]] = _LENGTHS) -> str:
+    """A length of time in the largest of some units that it reaches, or else the smallest.
+
+    Example:
+        >>> _length(float(DAY)), _length(0.5 * DAY), _length(0.0), _length(36.5 * DAY)
+        ('1 day', '12 hours', '0 seconds', '36.5 days')
+    """
+    unit, name = next((found for found in units if abs(microseconds) >= found[0]), units[-1])
+    text = _number(microseconds / unit)
+    return f"{text} {name}" + ("" if text == "1" else "s")

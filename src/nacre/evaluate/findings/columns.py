@@ -1,0 +1,47 @@
+"""What is said of single columns."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from nacre.evaluate.findings.finding import Finding
+from nacre.evaluate.findings.gaps import Gap
+from nacre.evaluate.findings.words import more, percent
+
+# Shares of rows in excess of what held-out real rows give. A tenth of the rows in the wrong place
+# changes a table's message; a twentieth is seen by a careful reader.
+AVOID_TV, CARE_TV = 0.10, 0.05
+
+
+def column_findings(gaps: Mapping[str, Gap]) -> Iterator[Finding]:
+    """Columns that are wrong, columns to take care with, or that all are right."""
+    # The verdict rests on what chance does not explain, so that is what is printed.
+    wrong = [(gap.excess, name) for name, gap in gaps.items()]
+    bad = [(gap, name) for gap, name in wrong if gap > AVOID_TV]
+    doubtful = [(gap, name) for gap, name in wrong if CARE_TV < gap <= AVOID_TV]
+
+    def shown(some: Sequence[tuple[float, str]]) -> str:
+        return ", ".join(f"{name} ({percent(gap)})" for gap, name in some)
+
+    if bad:
+        yield Finding(
+            "avoid",
+            "Columns",
+            f"Do not use it for counts, averages or shares of {shown(bad[:5])}{more(bad, 5)}: this "
+            f"share of the rows has the wrong value, beyond what chance explains.",
+            10 * bad[0][0] + len(bad),
+        )
+    if doubtful:
+        yield Finding(
+            "care",
+            "Columns",
+            f"Take care with single columns such as {shown(doubtful[:6])}{more(doubtful, 6)}: more "
+            f"than 1 row in 20 has the wrong value, beyond what chance explains.",
+            float(len(doubtful)),
+        )
+    if wrong and not bad and not doubtful:
+        gap, worst = wrong[0]
+        yield Finding(
+            "good",
+            "Columns",
+            f"Single columns are about as right as fresh real rows would be: at worst "
+            f"{percent(max(gap, 0.0))} more of the rows have the wrong value ({worst}).",
+        )

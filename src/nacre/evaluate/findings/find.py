@@ -1,0 +1,58 @@
+"""Everything worth saying about one table, worst first."""
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from nacre.evaluate.findings.alarms import alarms
+from nacre.evaluate.findings.columns import column_findings
+from nacre.evaluate.findings.finding import ORDER, Finding
+from nacre.evaluate.findings.gaps import column_gaps
+from nacre.evaluate.findings.groups import count_findings
+from nacre.evaluate.findings.models import model_findings
+from nacre.evaluate.findings.numbers import group_findings, shift_findings
+from nacre.evaluate.findings.pairs import pair_findings
+from nacre.evaluate.findings.values import value_findings
+from nacre.evaluate.scores.score import Score
+from nacre.evaluate.tables.comparison import TableComparison
+
+FEW_ROWS = 100
+
+
+def find(
+    table: str,
+    scores: Iterable[Score],
+    comparison: TableComparison,
+    guarantee: Mapping[str, Any] | None,
+) -> tuple[Finding, ...]:
+    """Everything worth saying about one table, worst first."""
+    mine: dict[str, list[Score]] = {}
+    for score in scores:
+        if score.table == table:
+            mine.setdefault(score.metric, []).append(score)
+    schema = comparison.real.schema
+    found = [
+        *alarms(mine, guarantee),
+        *_few(comparison),
+        *column_findings(column_gaps(itertools.chain.from_iterable(mine.values()), table)),
+        *(shift_findings(comparison.shifts, schema) if "shifts" in mine else ()),
+        *(group_findings(comparison.group_shifts, schema) if "group-medians" in mine else ()),
+        *(pair_findings(mine["association"], comparison.pairs) if "association" in mine else ()),
+        *count_findings(mine.get("small-groups", ())),
+        *model_findings(mine, comparison.label),
+        *value_findings(comparison),
+    ]
+    return tuple(sorted(found, key=lambda f: (ORDER[f.level], -f.weight)))
+
+
+def _few(comparison: TableComparison) -> Iterator[Finding]:
+    tables = {"real": len(comparison.real), "synthetic": len(comparison.synthetic)}
+    few = [f"{rows:,} {name}" for name, rows in tables.items() if rows < FEW_ROWS]
+    if few:
+        yield Finding(
+            "avoid",
+            "Too few rows",
+            f"Do not judge by this: with {' and '.join(few)} rows most of what it says may be "
+            f"chance. Compare {FEW_ROWS} or more of each.",
+            99,
+        )

@@ -1,0 +1,70 @@
+"""What is said of values that are lost, or come much too rarely or too often."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from nacre.evaluate.findings.finding import Finding
+from nacre.evaluate.findings.words import more, percent
+from nacre.evaluate.tables.comparison import TableComparison
+from nacre.schema.columns.scale import Scale
+
+# Three expected rows or fewer may well be missing by chance.
+EXPECTED = 3
+# A value that a fiftieth of the rows have is worth a sentence if its share is off by a quarter.
+SHARE, OFF = 0.02, 0.25
+CHANCE = 2.0  # standard errors that chance explains
+
+
+class _Value(NamedTuple):
+    off: float
+    text: str
+
+
+def value_findings(comparison: TableComparison) -> Iterator[Finding]:
+    """Values that never occur, and frequent ones whose share is far off."""
+    lost: list[str] = []
+    wrong: list[_Value] = []
+    for name, real, synthetic in zip(
+        comparison.real.names, comparison.real.binned, comparison.synthetic.binned, strict=True
+    ):
+        if comparison.real.is_number(name):
+            continue
+        p, q = (
+            np.bincount(rows.codes, minlength=real.size) / len(rows.codes)
+            for rows in (real, synthetic)
+        )
+        gone = (q == 0) & (p * len(synthetic.codes) > EXPECTED)
+        if gone.any():
+            lost.append(f"{name} ({int(gone.sum())})")
+        wrong += _wrong(comparison, name, p, q)
+    if lost:
+        yield Finding(
+            "care",
+            "Rare values",
+            f"Some values of the real table never occur here: {', '.join(lost[:6])}"
+            f"{more(lost, 6)}. Do not conclude that such rows do not exist.",
+            2.0,
+        )
+    if wrong:
+        wrong.sort(reverse=True)
+        shown = ", ".join(value.text for value in wrong[:4])
+        yield Finding(
+            "care",
+            "Values",
+            f"Some values come too rarely or too often: {shown}{more(wrong, 4)}.",
+            1 + 10 * min(wrong[0].off, 1.0),
+        )
+
+
+def _wrong(
+    comparison: TableComparison, name: str, p: np.ndarray, q: np.ndarray
+) -> Iterator[_Value]:
+    size = 1 / (1 / len(comparison.real) + 1 / len(comparison.synthetic))
+    chance = CHANCE * np.sqrt(p * (1 - p) / size)
+    off = np.maximum(np.abs(q - p) - chance, 0) / np.maximum(p, SHARE)
+    names = [*Scale(comparison.real.schema.columns[name]).names, "missing"]
+    for code in np.flatnonzero((np.maximum(p, q) >= SHARE) & (off > OFF)):
+        said = f"{percent(float(q[code]))} instead of {percent(float(p[code]))}"
+        yield _Value(float(off[code]), f"{name} = {names[code]} ({said})")

@@ -1,0 +1,1 @@
+"""α-level marginal distribution privacy: which marginals are visibly not the real ones?"""

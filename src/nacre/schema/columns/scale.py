@@ -1,0 +1,149 @@
+"""How the values of a column compare: as numbers, times, or places in a list of values."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Sequence
+from typing import Any, Literal, final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from nacre.errors import NacreError
+from nacre.schema.columns import cells
+from nacre.schema.columns.category import Boolean, Categorical, Ordinal
+from nacre.schema.columns.column import Column, shown
+from nacre.schema.columns.moment import DAY, Datetime
+from nacre.schema.columns.numeric import Integer, Real
+from nacre.schema.columns.span import Value
+from nacre.schema.table import listed
+
+Kind = Literal["number", "time", "text", "truth"]
+DATE_ALONE = re.compile(r"\s*\d{4}-\d\d-\d\d\s*")
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Scale:
+    """The values of a column as numbers that compare like them, from `low` to `high`.
+
+    Numbers are themselves, times microseconds since 1970, values of a list their places in it.
+    """
+
+    column: Column
+
+    @property
+    def kind(self) -> Kind:
+        """Only values of one kind compare."""
+        if isinstance(self.column, Integer | Real):
+            return "number"
+        if isinstance(self.column, Datetime):
+            return "time"
+        return "truth" if isinstance(self.column, Boolean) else "text"
+
+    @property
+    def ordered(self) -> bool:
+        """Whether one value can be less than another."""
+        return self.kind in ("number", "time") or isinstance(self.column, Ordinal)
+
+    @property
+    def dense(self) -> bool:
+        """Whether there are so many values that no two rows agree on one."""
+        return isinstance(self.column, Real) and self.column.decimals is None
+
+    @property
+    def low(self) -> Value:
+        """The least value."""
+        return self._end(0)
+
+    @property
+    def high(self) -> Value:
+        """The largest value."""
+        last = self.column.ticks if self.column.ticks is not None else len(self.names) - 1
+        return self._end(last)
+
+    def _end(self, place: int) -> Value:
+        return self.values(np.array([place], np.int64))[0].item()  # type: ignore[no-any-return]
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The values of a list, 'other' included, by place."""
+        if isinstance(self.column, Boolean):
+            return ("false", "true")
+        if isinstance(self.column, Categorical) and self.column.other:
+            return (*self.column.values, self.column.other_name)
+        return tuple(self.column.values) if isinstance(self.column, Categorical | Ordinal) else ()
+
+    def before(self, value: Value) -> Value:
+        """The largest number below a value; beside a whole number, the next whole one."""
+        return math.nextafter(value, -math.inf) if isinstance(self.column, Real) else value - 1
+
+    def after(self, value: Value) -> Value:
+        """The least number above a value."""
+        return math.nextafter(value, math.inf) if isinstance(self.column, Real) else value + 1
+
+    def values(self, places: NDArray[np.integer]) -> NDArray[Any]:
+        """The numbers that ticks or codes stand for, as decoded tables have them."""
+        if isinstance(self.column, Integer):
+            return places + self.column.low
+        if isinstance(self.column, Real):
+            return np.asarray(self.column.write(places, None).to_numpy(zero_copy_only=False))
+        if isinstance(self.column, Datetime):
+            return cells.moments(self.column.write(places, None))[0]
+        return places
+
+    def span(self, value: Any) -> tuple[Value, Value]:
+        """The first and last number that a value stands for: a day without a time is all of it.
+
+        A whole-number column turns 17.5 into the empty span from 18 to 17. Raises ValueError for
+        what is no value of this kind of column.
+        """
+        try:
+            array = pa.array([value])
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            value = str(value)  # what Arrow does not know, such as np.datetime64
+            array = pa.array([value])
+        if self.kind == "number":
+            return self._number(value, array)
+        if self.kind == "time":
+            return self._time(value, array)
+        place = self._place(value, array)
+        return place, place
+
+    def _number(self, value: Any, array: pa.Array) -> tuple[Value, Value]:
+        known = cells.is_text(array.type) or cells.is_number(array.type)
+        number = float(cells.numbers(array)[0][0]) if known else math.nan
+        if math.isnan(number) or isinstance(value, bool):
+            raise NacreError(f"{shown(value)} is not a number")
+        if isinstance(self.column, Real):
+            return number, number
+        near = min(max(number, self.low - 1), self.high + 1)
+        return math.ceil(near), math.floor(near)
+
+    def _time(self, value: Any, array: pa.Array) -> tuple[Value, Value]:
+        known = cells.is_text(array.type) or cells.is_moment(array.type)
+        moments, missing, unreadable = cells.moments(array if known else pa.array(["?"]))
+        if missing[0] or unreadable[0]:
+            raise NacreError(f"{shown(value)} is not a date such as 2024-12-31")
+        first = int(moments[0])
+        day = pa.types.is_date32(array.type) or (
+            isinstance(value, str) and DATE_ALONE.fullmatch(value) is not None
+        )
+        return first, first + (DAY - 1 if day else 0)
+
+    def _place(self, value: Any, array: pa.Array) -> int:
+        names = self.names
+        if isinstance(value, str) and value.strip() in names:
+            return names.index(value.strip())
+        if pa.types.is_null(array.type) or not self.column.accepts(array.type):
+            array = pa.array(["\0"])  # in no list
+        reading = self.column.read(array)
+        faults = (*reading.refused.values(), *reading.changed.values(), reading.missing)
+        place = int(reading.values[0])
+        unlisted = isinstance(self.column, Categorical) and place >= len(self.column.values)
+        if unlisted or any(fault[0] for fault in faults):
+            raise NacreError(f"{shown(value)} is not among the schema's values: {listed(names)}")
+        return place

@@ -1,0 +1,1 @@
+"""Constraints on rows: start <= end, if, forbid, fixed; parsed, bound to columns, narrowed."""

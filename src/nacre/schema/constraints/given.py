@@ -1,0 +1,89 @@
+"""Conditions on what is sampled: `where={"age": (30, 40)}` and `--where age=30..40`."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from typing import Any
+
+from nacre.errors import NacreError
+from nacre.schema.columns.column import Column
+from nacre.schema.columns.scale import Scale
+from nacre.schema.constraints.binding import among, between, presence
+from nacre.schema.constraints.condition import Among
+from nacre.schema.constraints.constraint import Rule
+from nacre.schema.constraints.statement import NotUnderstood, value_text
+from nacre.schema.suggest import suggest
+from nacre.schema.table import listed
+
+TO = ".."
+
+
+def given(where: Mapping[str, Any], columns: Mapping[str, Column]) -> tuple[Rule, ...]:
+    """Conditions as rules that a missing value does not satisfy; raises ValueError.
+
+    A value, a list of values, None for missing, or a tuple (low, high) with both ends included,
+    of which one may be None.
+    """
+    return tuple(_rule(name, value, columns) for name, value in where.items())
+
+
+def _rule(name: str, value: Any, columns: Mapping[str, Column]) -> Rule:
+    if name not in columns:
+        raise NacreError(
+            f"There is no column '{name}'.{suggest(name, columns)} The columns are "
+            f"{listed(columns)}."
+        )
+    if value is None:
+        return _fixed(f"{name} is missing", presence(name, columns, missing=True))
+    if isinstance(value, tuple):
+        if len(value) != 2 or value == (None, None):
+            raise NacreError(
+                f"'{name}': a tuple is a range (low, high), of which one may be None. Write a list "
+                "for several values."
+            )
+        low, high = ("" if end is None else value_text(end) for end in value)
+        spans = between(name, *value, columns)
+        return _fixed(f"{name} = {low}{TO}{high}", Among(name, spans, gap=False))
+    if not isinstance(value, list | set | frozenset):
+        text = f"{name} = {value_text(value)}"
+        return _fixed(text, Among(name, among(name, [value], columns), gap=False))
+    there = [each for each in value if each is not None]
+    if not value:
+        raise NacreError(f"'{name}': an empty list leaves no row. Give at least one value.")
+    if len(there) < len(value):
+        presence(name, columns, missing=True)  # refuses columns that have no gaps
+    texts = sorted(map(value_text, there)) + ["missing"] * (len(there) < len(value))
+    spans = among(name, there, columns)
+    return _fixed(f"{name} = {','.join(texts)}", Among(name, spans, gap=len(there) < len(value)))
+
+
+def _fixed(text: str, condition: Among) -> Rule:
+    return Rule(text, "fixed", (condition,))
+
+
+def read_given(said: Mapping[str, str], columns: Mapping[str, Column]) -> dict[str, Any]:
+    """Conditions from text, as for `given`: a value, `a,b`, `low..high`, or nothing for missing.
+
+    Text that is a value as it stands is that value, also with a comma or two dots in it; in a list
+    such a value stands in double quotes.
+    """
+    return {name: _read(name, text, columns) for name, text in said.items()}
+
+
+def _read(name: str, text: str, columns: Mapping[str, Column]) -> Any:
+    if name not in columns or not text:
+        return text or None
+    try:
+        Scale(columns[name]).span(text)
+        return text
+    except ValueError:
+        pass
+    low, dots, high = text.partition(TO)
+    if dots and Scale(columns[name]).ordered:
+        return low.strip() or None, high.strip() or None
+    try:
+        (values,) = csv.reader([text], skipinitialspace=True, strict=True)
+    except (csv.Error, ValueError):
+        raise NotUnderstood(f"'{name}': the quotes in {text} do not match.") from None
+    return [value.strip() for value in values] if len(values) > 1 else values[0]

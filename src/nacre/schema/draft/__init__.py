@@ -1,0 +1,1 @@
+"""A first schema from a file, to be reviewed by a person."""

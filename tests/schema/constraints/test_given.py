@@ -1,0 +1,158 @@
+"""Conditions for sampling, from Python values and from the command line's text."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from nacre.schema import Boolean, Categorical, Datetime, Integer, Ordinal, Real, Schema
+from nacre.schema.constraints.condition import View
+from nacre.schema.constraints.given import given, read_given
+
+COLUMNS = {
+    "age": Integer(low=17, high=90),
+    "wage": Real(low=0, high=1000, decimals=2, nullable=True),
+    "height": Real(low=1, high=2),
+    "job": Categorical(values=["cook", "cook, chef", "a..b", "<=50K"], other=True, nullable=True),
+    "pain": Ordinal(values=["none", "mild", "strong"]),
+    "member": Boolean(),
+    "seen": Datetime(low="2020-01-01", high="2024-12-31", step="1h"),
+}
+ROW = {
+    "age": 30,
+    "wage": 10.5,
+    "height": 1.5,
+    "job": "cook",
+    "pain": "mild",
+    "member": True,
+    "seen": datetime.datetime(2022, 5, 4, 15),
+}
+
+
+def fits(where, **changes):
+    """Whether a row satisfies a condition."""
+    rows = Schema(COLUMNS).encode(pa.Table.from_pylist([ROW | changes]))
+    (rule,) = given(where, COLUMNS)
+    return bool(rule.holds(View.of(COLUMNS, rows))[0])
+
+
+@pytest.mark.parametrize(
+    ("where", "bad"),
+    [
+        ({"age": 30}, {"age": 31}),
+        ({"age": np.int64(30)}, {"age": 31}),
+        ({"age": "30"}, {"age": 31}),
+        ({"age": (30, 40)}, {"age": 41}),
+        ({"age": (20, 30)}, {"age": 31}),
+        ({"age": (29.5, 400)}, {"age": 29}),
+        ({"age": (None, 30)}, {"age": 31}),
+        ({"age": (30, None)}, {"age": 29}),
+        ({"age": [20, 30]}, {"age": 25}),
+        ({"wage": 10.5}, {"wage": 10.51}),
+        ({"wage": (0, 10.5)}, {"wage": None}),
+        ({"wage": (0, 10.5)}, {"wage": 10.51}),
+        ({"height": (1.5, 1.6)}, {"height": 1.4}),
+        ({"job": "cook"}, {"job": "cook, chef"}),
+        ({"job": ["cook", "other"]}, {"job": None}),
+        ({"job": {"cook", "other"}}, {"job": "<=50K"}),
+        ({"pain": ("mild", None)}, {"pain": "none"}),
+        ({"member": True}, {"member": False}),
+        ({"member": "yes"}, {"member": False}),
+        ({"seen": "2022-05-04"}, {"seen": datetime.datetime(2022, 5, 5)}),
+        ({"seen": ("2022-05-04", "2022-05-04")}, {"seen": datetime.datetime(2022, 5, 3, 23)}),
+        ({"seen": (None, datetime.date(2022, 5, 4))}, {"seen": datetime.datetime(2022, 5, 5)}),
+        ({"seen": (None, pd.Timestamp("2022-05-04 15:00"))},
+         {"seen": datetime.datetime(2022, 5, 4, 16)}),
+        ({"seen": (np.datetime64("2022-05-04"), None)}, {"seen": datetime.datetime(2022, 5, 3)}),
+    ],
+)  # fmt: skip
+def test_conditions(where, bad):
+    assert fits(where)
+    assert not fits(where, **bad)
+
+
+def test_missing_is_none():
+    assert fits({"wage": None}, wage=None)
+    assert not fits({"wage": None})
+    assert fits({"wage": [None, 10.5]}, wage=None)
+    assert fits({"wage": [None, 10.5]})
+    assert not fits({"wage": [None, 10.5]}, wage=1.0)
+    assert fits({"job": None}, job=None)
+    assert fits({"job": [None]}, job=None)
+    assert not fits({"job": [None]})
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ({"x": 1}, "There is no column 'x'. The columns are 'age'"),
+        ({"age": None}, "'age' is never missing"),
+        ({"age": [30, None]}, "'age' is never missing"),
+        ({"age": []}, "an empty list leaves no row"),
+        ({"age": (1, 2, 3)}, r"a tuple is a range \(low, high\)"),
+        ({"age": (None, None)}, "a tuple is a range"),
+        ({"age": (40, 30)}, "the range from 40 to 30 is empty"),
+        ({"age": (100, 200)}, "the range from 100 to 200 lies outside: 'age' goes from 17 to 90"),
+        ({"age": 3}, "3 is never its value"),
+        ({"age": 30.5}, "30.5 is never its value"),
+        ({"age": "x"}, "'x' is not a number"),
+        ({"age": object}, "is not a number"),
+        ({"age": True}, "True is not a number"),
+        ({"age": float("nan")}, "nan is not a number"),
+        ({"height": 1.5}, "use a range"),
+        ({"job": "baker"}, "'baker' is not among the schema's values: 'cook', "),
+        ({"job": ("cook", "other")}, "has no order, so it has no range. Give a list"),
+        ({"member": 2}, "2 is not among the schema's values: 'false', 'true'"),
+        ({"seen": "May"}, "'May' is not a date"),
+        ({"seen": 5}, "5 is not a date"),
+        ({"seen": "2019-12-31"}, "never its value: 'seen' goes from 2020-01-01"),
+        ({"age": 10**40}, "never its value"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_told(where, message):
+    with pytest.raises(ValueError, match=message):
+        given(where, COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("age=30", "30"),
+        ("age=30..40", ("30", "40")),
+        ("age=30 .. 40", ("30", "40")),
+        ("age=..40", (None, "40")),
+        ("age=30..", ("30", None)),
+        ("age=30,31", ["30", "31"]),
+        ("wage=1.5..2.5", ("1.5", "2.5")),
+        ("wage=", None),
+        ("job=cook", "cook"),
+        ("job=cook, chef", "cook, chef"),
+        ("job=a..b", "a..b"),
+        ("job=cook,a..b", ["cook", "a..b"]),
+        ('job="cook, chef",other', ["cook, chef", "other"]),
+        ("job=<=50K", "<=50K"),
+        ("pain=mild..strong", ("mild", "strong")),
+        ("seen=2022-01-01..2022-12-31", ("2022-01-01", "2022-12-31")),
+        ("member=yes", "yes"),
+    ],
+)
+def test_text(text, value):
+    name, _, rest = text.partition("=")
+    assert read_given({name: rest}, COLUMNS) == {name: value}
+    given({name: value}, COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("job", 'cook,"x'), ("job", ","), ("job", "cook..x"), ("age", "x..y")]
+)
+def test_text_that_says_nothing_is_refused(name, text):
+    with pytest.raises(ValueError, match=f"'{name}': "):
+        given(read_given({name: text}, COLUMNS), COLUMNS)
+
+
+def test_a_misspelt_column_is_recognized():
+    columns = {"ward": Categorical(values=["a"])}
+    with pytest.raises(ValueError, match="no column 'wrd'. Did you mean 'ward'?"):
+        given({"wrd": "a"}, columns)
