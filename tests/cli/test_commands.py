@@ -56,16 +56,14 @@ def test_a_budget_that_protects_little_is_told(folder):
     assert "protects little" not in folder.run("plan", *options, "--epsilon", "10").stderr
 
 
-@pytest.mark.parametrize("algorithm", ["aim", "mst"])
-def test_mst_and_aim_are_methods(folder, algorithm):
+def test_methods_are_named_in_any_case_and_take_settings(folder):
     options = ("--schema", folder / "people.yaml", "--epsilon", "1", "--delta", "1e-6")
-    short = folder.run("plan", *options, "-m", algorithm.upper())
-    assert short.exit_code == 0, short.output
-    assert f"Marginals ({algorithm.upper()})" in short.stdout
-    long = folder.run("plan", *options, "-m", "marginals", "--set", f"algorithm={algorithm}")
-    assert long.stdout == short.stdout
-    other = folder.run("plan", *options, "-m", algorithm, "--set", "rounds=2")
-    assert f"Marginals ({algorithm.upper()})" in other.stdout
+    for name in ("AIM", "mst"):
+        done = folder.run("plan", *options, "-m", name, "--set", "cells=40")
+        assert done.exit_code == 0, done.output
+        assert f"{name.upper()} at (ε = 1, δ = 1e-06)" in done.stdout
+    wrong = folder.run("plan", *options, "-m", "mst", "--set", "rounds=2")
+    assert wrong.exit_code == 2 and "MST has no setting 'rounds'" in wrong.stderr
 
 
 def test_sample_csv(fitted, tmp_path):

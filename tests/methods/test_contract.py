@@ -37,7 +37,6 @@ COLUMNS = {
 SCHEMA = Schema(COLUMNS, label="income")
 # So much budget that gaps, a fifth of one column, surely come through the noise of one release.
 EPSILON = dict.fromkeys(METHODS, 100.0) | {"toy-steps": 2.0}
-SEED = 7
 
 
 def small(name: str):
@@ -70,17 +69,17 @@ def fitted(tmp_path_factory, toys):
     """One fit for each method and adjacency, charged to a ledger, shared by all tests."""
 
     @functools.cache
-    def once(name, adjacency=Adjacency.ADD_REMOVE):
+    def once(name, adjacency):
         ledger = Ledger(tmp_path_factory.mktemp("ledger") / "budget.db")
         ledger.open("people", epsilon=1.5 * EPSILON[name], delta=1e-5, adjacency=adjacency)
         return run(name, people(), ledger, adjacency=adjacency), ledger
 
-    return once
+    return lambda name, adjacency=Adjacency.ADD_REMOVE: once(name, adjacency)
 
 
 def run(name, table, ledger=None, **more):
     account = {} if ledger is None else {"ledger": ledger, "dataset": "people"}
-    settings = {"epsilon": EPSILON[name], "delta": 1e-6, "seed": SEED, **account, **more}
+    settings = {"epsilon": EPSILON[name], "delta": 1e-6, **account, **more}
     return fit(table, SCHEMA, method=small(name), **settings)
 
 
@@ -114,12 +113,11 @@ def test_fits_every_kind_of_column_and_keeps_the_schema(name, adjacency, fitted,
     ("columns", "label"),
     [
         (["age", "sex", "wage"], "age"),
-        (["age", "height"], None),
         (["sex", "member"], None),
         (["income"], None),
         (["age"], None),
     ],
-    ids=["regression", "numbers", "categories", "category", "number"],
+    ids=["regression", "categories", "category", "number"],
 )
 def test_tables_of_few_columns_with_a_regression_target_or_no_label(name, columns, label):
     schema = SCHEMA.select(columns).with_label(label)
@@ -193,8 +191,11 @@ def test_the_questions_are_known_before_and_are_what_is_asked(name, adjacency, f
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_seed_decides_public_randomness_only(name, fitted):
-    models = fitted(name)[0], run(name, people())
+def test_the_seed_decides_public_randomness_only(name):
+    columns = ["age", "height"]
+    cost = {"epsilon": 1, "delta": 1e-6, "seed": 7}
+    schema, table = SCHEMA.select(columns).with_label(None), people()[columns]
+    models = [fit(table, schema, method=small(name), **cost) for _ in range(2)]
     draws = [model.sample(200, seed=1) for model in models]
     assert not draws[0].equals(draws[1]), "noise must not follow from the seed"
 
@@ -206,5 +207,5 @@ def test_polars_and_arrow_come_back_as_they_went_in():
         (pl.from_pandas(frame), pl.DataFrame),
         (pa.Table.from_pandas(frame, preserve_index=False), pa.Table),
     ):
-        model = fit(table, schema, method=small("pearl"), epsilon=1, delta=1e-6)
+        model = fit(table, schema, method=small("merf"), epsilon=1, delta=1e-6)
         assert isinstance(model.sample(7), kind)

@@ -39,8 +39,8 @@ def size(method, table):
 
 def test_a_narrow_table_is_counted_in_full():
     found = design(schema())
-    assert design.by_class and design.joined == 5
-    assert design.size == 3 * 24 * 24 + 6 * 24 * 6 + 36 + 3 * 24 + 2 * 6
+    assert found.by_class and found.joined == 5
+    assert found.size == 3 * 24 * 24 + 6 * 24 * 6 + 36 + 3 * 24 + 2 * 6
     first, second = questions(Mosaic(), schema())
     assert first.bound.segments[0].norm == pytest.approx(5**0.5)
     assert second.bound.segments[0].norm == NORM

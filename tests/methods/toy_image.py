@@ -137,7 +137,7 @@ class ToyImages(AbstractEncoder):
 
     def fixed(self, rules):
         """The label, if it was asked for."""
-        return {"label": rule.value for rule in rules}
+        return {"label": rules[0].value} if rules else {}
 
     def holds(self, rows, rules):
         """Which images have the label."""

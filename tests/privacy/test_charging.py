@@ -1,54 +1,36 @@
-"""Charges: two threads cannot both take the last of a budget, and a draft is never free."""
-
-import threading
-import time
+"""Charges: shares are parts of one budget, and a draft is never free."""
 
 import pyarrow as pa
 import pytest
+from tests.vaults import open_vault
 
 from nacre.draft import private_draft
-from nacre.errors import BudgetExceeded
 from nacre.fit import fit
 from nacre.ledger import Ledger
 from nacre.methods.pearl import PEARL
 from nacre.schema import Integer, Schema
-from nacre.vault import Bound, Segment, Vault
+from nacre.vault import Bound, Segment, Sum
 
 TABLE = pa.table({"x": list(range(10)) * 40})
 SCHEMA = Schema({"x": Integer(low=0, high=9)})
-BOUND = Bound(segments=(Segment(size=1, norm=2**16, signed=False),))
+BOUND = Bound(segments=(Segment(size=1, norm=9.0, signed=False),))
 
 
-def ask(vault, share):
-    return vault.sum(lambda row: row.numbers, BOUND, share=share, name="x")
-
-
-def test_threads_cannot_overspend():
-    vault = Vault(TABLE, SCHEMA, epsilon=1, delta=1e-6, charge=lambda release: time.sleep(0.3))
-    refused = []
-
-    def one():
-        try:
-            ask(vault, 1.0)
-        except BudgetExceeded:
-            refused.append(1)
-
-    threads = [threading.Thread(target=one) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(refused) == 2
-    assert len(vault.releases) == 1
-    assert vault.guarantee().epsilon <= 1
+def ask(*shares):
+    """Open a vault on questions with these shares, and ask them all."""
+    questions = [
+        Sum(name=f"x{place}", share=share, bound=BOUND) for place, share in enumerate(shares)
+    ]
+    vault = open_vault(TABLE, SCHEMA, *questions)
+    for question in questions:
+        vault.sum(question, lambda row: row.numbers)
+    return vault
 
 
 def test_shares_beyond_the_whole_are_refused_even_by_a_hair():
-    vault = Vault(TABLE, SCHEMA, epsilon=1, delta=1e-6)
-    ask(vault, 0.5)
-    with pytest.raises(BudgetExceeded):
-        ask(vault, 0.5000001)
-    ask(vault, 0.5)
+    with pytest.raises(ValueError, match="more than 1"):
+        ask(0.5, 0.5000001)
+    assert ask(0.5, 0.5).guarantee().epsilon <= 1
 
 
 def test_a_draft_without_a_ledger_is_charged_with_the_fit(tmp_path):

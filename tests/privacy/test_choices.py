@@ -15,12 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtri
+from tests.vaults import block_of, compiled_sum, open_vault
 
+from nacre.rows import TableEncoder
 from nacre.schema import Categorical, Schema
-from nacre.vault import Adjacency, Bound, Segment, Vault, gaussian_delta
+from nacre.vault import Adjacency, Bound, Choice, Segment, gaussian_delta
 from nacre.vault.accountant import Release, choice_epsilon, choice_mu, epsilon_of
 from nacre.vault.doors.choose import TARGET_BITS, Choices
-from nacre.vault.doors.sum import ExactSum, row_shape
 
 SCHEMA = Schema({name: Categorical(values=("0", "1")) for name in "abc"})
 EVERY_ROW = [*itertools.product("01", repeat=3), ("martian", "0", "0")]
@@ -97,12 +98,15 @@ def test_a_smaller_mu_would_not_hold():
 @functools.cache
 def contributions():
     """What each possible row, bad ones too, adds to the sums."""
-    exact = ExactSum(pairs, BOUND, row_shape(0, 3))
-    found = []
+    return sums_of_rows(pairs, BOUND)
+
+
+def sums_of_rows(features, bound):
+    """The exact sum over each table of one row."""
+    run, found = compiled_sum(features, bound, TableEncoder(SCHEMA)), []
     for row in EVERY_ROW:
         one = pa.table({name: [row[i]] for i, name in enumerate("abc")})
-        vault = Vault(one, SCHEMA, epsilon=1, delta=1e-5)
-        found.append(exact(vault._blocks(4, "test"), 1)[0])
+        found.append(run([block_of(SCHEMA.encode(one))])[0])
     return found
 
 
@@ -126,14 +130,10 @@ def scores_of(sums, release, targets, **more):
 @pytest.mark.parametrize("adjacency", Adjacency)
 def test_neighboring_tables_are_within_mu_and_some_reach_the_range(adjacency):
     rng = np.random.default_rng(3)
-    vault = Vault(
-        pa.table({name: ["0"] for name in "abc"}),
-        SCHEMA,
-        epsilon=3,
-        delta=1e-5,
-        adjacency=adjacency,
-    )
-    vault.choose(pairs, BOUND, count=1, share=1.0, name="pairs")
+    question = Choice(name="pairs", share=1.0, bound=BOUND, count=1)
+    table = pa.table({name: ["0"] for name in "abc"})
+    vault = open_vault(table, SCHEMA, question, epsilon=3, adjacency=adjacency)
+    vault.choose(question, pairs)
     (release,) = vault.releases
     scale = release.noise * 2**TARGET_BITS
     widest = 0.0
@@ -159,11 +159,7 @@ def test_no_row_whatever_its_features_moves_a_block_beyond_the_bound():
         return jnp.concatenate([jnp.full(3, 40) * row.codes[0], -7 * row.codes, row.codes * 3])
 
     bound = Bound(segments=tuple(Segment(size=3, norm=n) for n in (1.0, 2.0, 1.5)))
-    exact = ExactSum(greedy, bound, row_shape(0, 3))
-    sums = []
-    for row in EVERY_ROW:
-        one = pa.table({name: [row[i]] for i, name in enumerate("abc")})
-        sums.append(exact(Vault(one, SCHEMA, epsilon=1, delta=1e-5)._blocks(4, "t"), 1)[0][0])
+    sums = [found[0] for found in sums_of_rows(greedy, bound)]
     pairs_of_rows = [a - b for a in sums for b in sums]
     for adjacency, moves in zip(Adjacency, (sums, pairs_of_rows), strict=True):
         for move, (start, stop) in itertools.product(moves, itertools.pairwise(bound.offsets)):

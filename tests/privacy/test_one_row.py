@@ -9,16 +9,20 @@ import pyarrow as pa
 import pytest
 from jax.custom_batching import custom_vmap, sequential_vmap
 from jax.experimental import checkify, io_callback
+from tests.vaults import open_vault, plain_encoder
 
+from nacre.rows import Row
 from nacre.schema import Integer, Schema
-from nacre.vault import Bound, Row, Segment, Vault, plan_sum
-from nacre.vault import vault as vault_module
-from nacre.vault.doors.steps import Loop, Stage
-from nacre.vault.doors.sum import row_shape
+from nacre.vault import Bound, Program, Segment, Steps, Sum
+from nacre.vault.doors import steps as steps_door
+from nacre.vault.doors import sum as sum_door
+from nacre.vault.loop import Loop, LoopStage
 from nacre.vault.tracing import RefusedFunction
 
 SCHEMA = Schema(columns={"a": Integer(low=0, high=9), "b": Integer(low=0, high=9)})
-BOUND = Bound(segments=(Segment(size=2, norm=1e5),))
+QUESTION = Sum(name="test", share=0.5, bound=Bound(segments=(Segment(size=2, norm=1e5),)))
+TRAINING = Steps(name="training", share=0.5, steps=1, batch=1, rows=10)
+SHAPE = plain_encoder(2).shape
 SEEN = []
 
 
@@ -111,17 +115,17 @@ def vault(monkeypatch):
     def no_charge(release):
         pytest.fail("something was charged")
 
-    monkeypatch.setattr(vault_module, "add_discrete_gaussian", no_noise)
-    monkeypatch.setattr(vault_module, "system_key", no_noise)
+    monkeypatch.setattr(sum_door, "add_discrete_gaussian", no_noise)
+    monkeypatch.setattr(steps_door, "system_key", no_noise)
     rows = pa.table({"a": list(range(10)), "b": list(range(10))})
-    return Vault(rows, SCHEMA, epsilon=1, delta=1e-6, charge=no_charge)
+    return open_vault(rows, SCHEMA, QUESTION, charge=no_charge)
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_by_sum(vault, name):
     SEEN.clear()
     with pytest.raises((RefusedFunction, TypeError)):
-        vault.sum(lambda row: REFUSED[name](row.numbers), BOUND, share=1, name="test")
+        vault.sum(QUESTION, lambda row: REFUSED[name](row.numbers))
     assert not SEEN and not vault.releases
     assert not np.asarray(STORE[...]).any()
 
@@ -130,7 +134,7 @@ def loop_of(per_row, **more):
     settings = {"threshold": 2**31, "multiplier": 1e-6, "chunk": 64} | more
     return Loop(
         prepare=lambda state, key: state,
-        stages=(Stage(per_row=per_row, clip=1.0),),
+        stages=(LoopStage(per_row=per_row, clip=1.0),),
         update=lambda state, sums, key: sums[0],
         **settings,
     )
@@ -141,34 +145,29 @@ def test_refused_by_train(name):
     SEEN.clear()
     loop = loop_of(lambda shared, earlier, row, key: REFUSED[name](row.numbers) * 1.0)
     with pytest.raises((RefusedFunction, TypeError)):
-        loop.checked(jnp.zeros(2), row_shape(2, 0), jax.random.key(0))
+        loop.checked(jnp.zeros(2), SHAPE, jax.random.key(0))
     assert not SEEN
 
 
-def test_a_refusal_by_train_comes_before_the_charge(vault, monkeypatch):
-    plain = plan_sum(BOUND, 1, 0.5, vault.mu, vault.adjacency, "test")
-    monkeypatch.setattr(Vault, "_calibrated", lambda self, *_: plain)
+def test_a_refusal_by_train_comes_before_the_charge(monkeypatch):
+    monkeypatch.setattr(steps_door, "system_key", lambda: pytest.fail("a key was drawn"))
+    program = Program(
+        state=jnp.zeros(2),
+        prepare=lambda state, key: state,
+        per_row=(lambda s, e, row, k: jax.lax.pmean(row.numbers * 1.0, "i"),),
+        update=lambda state, sums, key: sums[0],
+    )
+    charged = []
+    rows = pa.table({"a": list(range(10)), "b": list(range(10))})
+    vault = open_vault(rows, SCHEMA, TRAINING, charge=charged.append, scale=0.1)
     with pytest.raises(RefusedFunction, match="LayerNorm"):
-        vault.train(
-            prepare=lambda state, key: state,
-            stages=[
-                Stage(per_row=lambda s, e, row, k: jax.lax.pmean(row.numbers * 1.0, "i"), clip=1.0)
-            ],
-            update=lambda state, sums, key: sums[0],
-            state=jnp.zeros(2),
-            steps=1,
-            batch=1,
-            rows=1,
-            share=1,
-            name="test",
-            key=jax.random.key(0),
-        )
-    assert not vault.releases
+        vault.train(TRAINING, program, key=jax.random.key(0))
+    assert not charged and not vault.releases
 
 
-def open_vault():
+def ask(features, question=QUESTION):
     rows = pa.table({"a": [1, 2, 3], "b": [4, 5, 6]})
-    return Vault(rows, SCHEMA, epsilon=1, delta=1e-6)
+    return open_vault(rows, SCHEMA, question).sum(question, features)
 
 
 def test_a_function_that_changes_its_mind_is_called_once():
@@ -180,7 +179,7 @@ def test_a_function_that_changes_its_mind_is_called_once():
             jax.debug.callback(seen.append, row.numbers)
         return row.numbers
 
-    open_vault().sum(fickle, BOUND, share=1, name="test")
+    ask(fickle)
     assert calls == [1] and not seen
 
 
@@ -191,7 +190,7 @@ def test_a_stored_row_is_worth_nothing():
         kept.append(row.numbers)
         return row.numbers
 
-    open_vault().sum(thief, BOUND, share=1, name="test")
+    ask(thief)
     assert len(kept) == 1
     for act in (np.asarray, lambda x: jnp.sum(x).item(), lambda x: int(x[0]), lambda x: x + 1):
         with pytest.raises((jax.errors.JAXTypeError, TypeError)):
@@ -220,16 +219,15 @@ def test_training_runs_checked_programs_only_and_update_cannot_use_a_stored_row(
         chunk=64,
     )
     with pytest.raises(jax.errors.UnexpectedTracerError), jax.enable_x64(True):
-        checked = loop.checked(arguments[0], row_shape(2, 0), jax.random.key(0))
+        checked = loop.checked(arguments[0], SHAPE, jax.random.key(0))
         checked.run(*arguments, jnp.arange(1, dtype=jnp.int32))
 
 
 def test_honest_functions_pass():
     def layer_norm(row):
-        x = row.numbers / 65536.0
+        x = row.numbers / 9.0
         return (x - x.mean()) / jnp.sqrt(x.var() + 1e-5)
 
-    sums = open_vault().sum(
-        layer_norm, Bound(segments=(Segment(size=2, norm=2.0),)), share=1, name="t"
-    )
+    bound = Bound(segments=(Segment(size=2, norm=2.0),))
+    sums = ask(layer_norm, Sum(name="test", share=1.0, bound=bound))
     assert sums.values.shape == (1, 2)

@@ -12,10 +12,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.vaults import plain_encoder
 
-from nacre.vault import Row
-from nacre.vault.doors.steps import Loop, Stage
-from nacre.vault.doors.sum import row_shape
+from nacre.rows import Row
+from nacre.vault.loop import Loop, LoopStage
 
 MOST, WIDTH = 512, 13
 RNG = np.random.default_rng(0)
@@ -70,13 +70,13 @@ MODES = {"chunks of 64": (64, False), "chunks of 256": (256, False), "one at a t
 def compiled(name, chunk, exact):
     loop = Loop(
         prepare=lambda state, key: state,
-        stages=(Stage(per_row=PROGRAMS[name], clip=1.0),),
+        stages=(LoopStage(per_row=PROGRAMS[name], clip=1.0),),
         update=lambda state, sums, key: state,
         threshold=2**32 - 1,
         multiplier=0.0,
         chunk=64 if chunk % 64 else chunk,
         exact=exact,
-    ).checked(WEIGHTS, row_shape(WIDTH, 0), jax.random.key(0))
+    ).checked(WEIGHTS, plain_encoder(WIDTH).shape, jax.random.key(0))
     object.__setattr__(loop, "chunk", chunk)  # past the refusal, for the last test
 
     @jax.jit

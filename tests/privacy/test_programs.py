@@ -15,14 +15,16 @@ from jax.custom_batching import custom_vmap
 from jax.experimental import pallas as pl
 from jax.extend.core import Primitive
 from jax.interpreters import batching, mlir
+from tests.vaults import open_vault, plain_encoder
 
-from nacre.schema import Integer, Schema
-from nacre.vault import Bound, Row, Segment, Vault
-from nacre.vault.doors.steps import Loop, Stage
-from nacre.vault.doors.sum import ExactSum, row_shape
+from nacre.rows import Row
+from nacre.vault import Bound, Segment, Sum
+from nacre.vault.exact_sum import ExactSum
+from nacre.vault.loop import Loop, LoopStage
 from nacre.vault.tracing import RefusedFunction, trace
 
-SHAPE = row_shape(8, 2)
+ENCODER = plain_encoder(8, 2)
+SHAPE = ENCODER.shape
 SEEN = []
 
 
@@ -184,7 +186,7 @@ def test_keys_of_another_kind_are_not_given_to_rows():
 
     loop = Loop(
         prepare=lambda state, key: None,
-        stages=(Stage(per_row=per_row, clip=1.0),),
+        stages=(LoopStage(per_row=per_row, clip=1.0),),
         update=lambda state, sums, key: sums[0],
         threshold=2**31,
         multiplier=1.0,
@@ -193,7 +195,7 @@ def test_keys_of_another_kind_are_not_given_to_rows():
     loop.checked(jnp.zeros(2), SHAPE, jax.random.key(0, impl="rbg"))  # the vault's own instead
     handed_on = lambda shared, earlier, row, key: jax.random.normal(shared, (2,))  # noqa: E731
     wrong = Loop(**(vars(loop) | {"prepare": lambda state, key: key}))
-    wrong = Loop(**(vars(wrong) | {"stages": (Stage(per_row=handed_on, clip=1.0),)}))
+    wrong = Loop(**(vars(wrong) | {"stages": (LoopStage(per_row=handed_on, clip=1.0),)}))
     with pytest.raises(RefusedFunction, match="random keys"):
         wrong.checked(jnp.zeros(2), SHAPE, jax.random.key(0, impl="rbg"))
 
@@ -248,9 +250,9 @@ def is_mapped(value):
 
 
 def test_classes_of_the_caller_never_hold_rows_in_sum():
-    schema = Schema(columns={f"a{i}": Integer(low=0, high=9) for i in range(2)})
-    vault = Vault(pa.table({"a0": [1, 2], "a1": [3, 4]}), schema, epsilon=1, delta=1e-6)
-    bound = Bound(segments=(Segment(size=2, norm=1e5),))
+    question = Sum(name="test", share=1.0, bound=Bound(segments=(Segment(size=2, norm=1e5),)))
+    table = pa.table({"a0": [1, 2], "a1": [3, 4]})
+    vault = open_vault(table, plain_encoder(2).schema, question)
     SEEN.clear()
     for wrapped in (
         lambda row: Spying(jnp.arange(2), row.numbers),
@@ -258,7 +260,7 @@ def test_classes_of_the_caller_never_hold_rows_in_sum():
         lambda row: [jnp.arange(2), row.numbers],
     ):
         with pytest.raises(RefusedFunction, match="one vector"):
-            vault.sum(wrapped, bound, share=1, name="test")
+            vault.sum(question, wrapped)
     assert not any(is_mapped(value) for value in SEEN) and not vault.releases
 
 
@@ -268,7 +270,7 @@ def test_classes_of_the_caller_never_hold_rows_in_train():
 
     loop = Loop(
         prepare=lambda state, key: Report(state),
-        stages=(Stage(per_row=per_row, clip=10.0),),
+        stages=(LoopStage(per_row=per_row, clip=10.0),),
         update=lambda state, sums, key: sums[0].value,
         threshold=2**32 - 1,
         multiplier=0.0,
@@ -428,7 +430,7 @@ def product(weights, owners=(0, 0, 1), values=(0, 1, 0), names="exact_product"):
 
 
 def summed(features, size):
-    return ExactSum(features, Bound(segments=(Segment(size=size, norm=2.0**20),)), SHAPE)
+    return ExactSum(features, Bound(segments=(Segment(size=size, norm=2.0**20),)), ENCODER)
 
 
 SMALL = np.arange(22).reshape(11, 2) * 5

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from nacre.vault.rows import blocks
+from tests.vaults import block_of, compiled_sum
 
 import nacre
 from nacre.ledger import Ledger
@@ -15,10 +15,11 @@ from nacre.methods.merf import MERF
 from nacre.methods.mosaic import Mosaic
 from nacre.publish import buying, run
 from nacre.publish.predictor import train
+from nacre.rows import TableEncoder
 from nacre.schema import Boolean, Categorical, Integer, Real, Schema
 from nacre.vault import Adjacency
 from nacre.vault.doors import sum as sum_door
-from nacre.vault.doors.sum import ExactSum, row_shape
+from nacre.vault.exact_sum import ExactSum
 
 SCHEMA = Schema(
     {
@@ -79,9 +80,9 @@ def test_without_data_no_table_is_opened(model, monkeypatch):
     def refuse(*_, **__):
         pytest.fail("a table was opened")
 
-    for module in (run, buying, sum_door):
-        monkeypatch.setattr(module, "open_source", refuse)
-    monkeypatch.setattr(buying, "Vault", refuse)
+    monkeypatch.setattr(run, "open_source", refuse)
+    for name in ("Stream", "Vault"):
+        monkeypatch.setattr(buying, name, refuse)
     page = nacre.publish(model, rows=500)
     assert page.bought is None
     assert page.together.releases == model.guarantee.releases
@@ -133,13 +134,12 @@ def test_one_row_moves_the_sum_by_the_sensitivity_and_no_more(model, adjacency, 
     predictor = train(run._table(model, None, 400, 0, None).rows)
     wanted, layout = buying.order(model, predictor, columns), SCHEMA.layout
     bound = wanted.bound()
-    shape = row_shape(len(layout.numbers), len(layout.codes))
-    summed = ExactSum(wanted.features(layout), bound, shape)
+    summed = compiled_sum(wanted.features(layout), bound, TableEncoder(SCHEMA))
     weights = np.repeat([s.weight for s in bound.segments], [s.size for s in bound.segments])
 
     def weighted(table):
         encoded = SCHEMA.encode(pa.Table.from_pandas(table, preserve_index=False))
-        return summed(blocks([encoded], layout, 64), 1)[0][0] * weights
+        return summed([block_of(encoded)])[0][0] * weights
 
     base = people(60)
     extreme = base.iloc[[0, 1]].copy()
@@ -164,9 +164,7 @@ def test_the_vault_runs_it_in_integers(label):
     model = nacre.fit(people(), schema, method=SMALL, epsilon=2, delta=1e-6)
     predictor = train(run._table(model, None, 600, 0, None).rows)
     wanted = buying.order(model, predictor, True)
-    layout = schema.layout
-    shape = row_shape(len(layout.numbers), len(layout.codes))
-    summed = ExactSum(wanted.features(layout), wanted.bound(), shape)
+    summed = ExactSum(wanted.features(schema.layout), wanted.bound(), TableEncoder(schema))
     assert summed.exact and summed.integer
 
 

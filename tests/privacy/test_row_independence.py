@@ -5,18 +5,18 @@ with their place in the block.  Then one row more would move the features of all
 sensitivity would grow with the number of rows.
 """
 
-import functools
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.vaults import compiled_sum, stream_of
 
+from nacre.embed.numbers import on_grid
 from nacre.exact import ExactPhases, pair_norm, sine_cosine
+from nacre.rows import Label, TableEncoder
 from nacre.schema import Categorical, Integer, Real, Schema
 from nacre.vault import Bound, Segment
-from nacre.vault.doors.sum import BLOCK, ExactSum, row_shape
-from nacre.vault.rows import blocks
+from nacre.vault.exact_sum import BLOCK, ExactSum
 
 SCHEMA = Schema(
     columns={
@@ -26,7 +26,8 @@ SCHEMA = Schema(
         "kind": Categorical(values=tuple("pqrst")),
     }
 )
-LAYOUT = SCHEMA.layout
+ENCODER, LABEL = TableEncoder(SCHEMA), Label("label", 5)
+LAYOUT = ENCODER.layout
 FREQUENCIES = np.random.default_rng(5).normal(size=(40, 7 + 5 + 5)) * 3
 
 
@@ -42,16 +43,16 @@ def integers(row):
 
 
 def floats(row):
-    x = jnp.concatenate([row.numbers / 65536.0, row.codes.astype(jnp.float64)])
+    x = jnp.concatenate([ENCODER.units(row), row.codes.astype(jnp.float64)])
     weights = jnp.asarray(FREQUENCIES[:, :9], jnp.float32)
     return jnp.cos(weights @ x.astype(jnp.float32)) / 6.5
 
 
-PHASES = ExactPhases(FREQUENCIES, 7, (5, 5))
+PHASES, GRID = ExactPhases(FREQUENCIES, 7, (5, 5)), on_grid(LAYOUT, 16)
 
 
 def fourier(row):
-    return jnp.concatenate(sine_cosine(PHASES(row.numbers, row.codes)))
+    return jnp.concatenate(sine_cosine(PHASES(GRID(row), row.codes)))
 
 
 def sparse(row):
@@ -61,34 +62,23 @@ def sparse(row):
 CASES = {
     "integers": (integers, Bound(segments=(Segment(size=9, norm=60000.0),))),
     "floats": (floats, Bound(segments=(Segment(size=40, norm=1.0),))),
-    "floats by label": (floats, Bound(segments=(Segment(size=40, norm=1.0),), by="label", count=1)),
+    "floats by label": (floats, Bound(segments=(Segment(size=40, norm=1.0),), by=LABEL, count=1)),
     "fourier": (fourier, Bound(segments=(Segment(size=80, norm=pair_norm() * 40**0.5),))),
     "fourier by label": (
         fourier,
-        Bound(segments=(Segment(size=80, norm=pair_norm() * 40**0.5),), by="label", count=1),
+        Bound(segments=(Segment(size=80, norm=pair_norm() * 40**0.5),), by=LABEL, count=1),
     ),
     "sparse by label": (
         sparse,
-        Bound(segments=(Segment(size=10, norm=1.5, signed=False),), by="label", count=1),
+        Bound(segments=(Segment(size=10, norm=1.5, signed=False),), by=LABEL, count=1),
     ),
 }
 
 
 def summed(case):
-    """`ExactSum` of a case, compiled once for all tables."""
-    features, bound = CASES[case]
-    label, classes = (LAYOUT.code("label"), 5) if bound.by else (None, 1)
-    exact = ExactSum(features, bound, row_shape(7, 2), label=label)
-    step = jax.jit(functools.partial(exact._block, classes, exact.features.constants))
-
-    def run(parts, size=BLOCK):
-        with jax.enable_x64(True):
-            totals = jnp.zeros((classes, bound.size), jnp.int64), jnp.zeros(classes, jnp.int64)
-            for block in blocks(parts, LAYOUT, size):
-                totals = step(*totals, block.rows, block.valid)
-            return [np.asarray(total) for total in totals]
-
-    return run
+    """The sum of a case over parts of a table, in blocks of a size."""
+    run = compiled_sum(*CASES[case], ENCODER)
+    return lambda parts, size=BLOCK: run(stream_of(ENCODER, parts).blocks(size))
 
 
 def assert_same(one, other):
@@ -110,18 +100,17 @@ def test_order_and_neighbors_change_nothing(case):
 
 def test_the_door_does_the_same():
     features, bound = CASES["floats by label"]
-    exact = ExactSum(features, bound, row_shape(7, 2), label=LAYOUT.code("label"))
+    exact = ExactSum(features, bound, ENCODER)
     rows = table(700)
-    assert_same(summed("floats by label")([rows]), exact(blocks([rows], LAYOUT, BLOCK), 5))
+    assert_same(summed("floats by label")([rows]), exact(stream_of(ENCODER, [rows]).blocks(BLOCK)))
 
 
 @pytest.mark.parametrize("size", [1, 7, 4096])
 def test_chunks_of_the_stream_change_no_block(size):
     rows = table(1500)
     chunks = [rows[start : start + size] for start in range(0, len(rows), size)]
-    for one, other in zip(
-        blocks([rows], LAYOUT, BLOCK), blocks(chunks, LAYOUT, BLOCK), strict=True
-    ):
+    streams = (stream_of(ENCODER, parts) for parts in ([rows], chunks))
+    for one, other in zip(*(stream.blocks(BLOCK) for stream in streams), strict=True):
         assert_same([*one.rows, one.valid], [*other.rows, other.valid])
 
 

@@ -12,14 +12,27 @@ import jax.numpy as jnp
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.vaults import open_vault
 
-from nacre.schema import Categorical, Real, Schema
-from nacre.vault import Adjacency, Bound, Row, Segment, Vault
-from nacre.vault import vault as vault_module
-from nacre.vault.doors.sum import ExactSum, row_shape
+from nacre.rows import Label, Row, TableEncoder
+from nacre.schema import Categorical, Integer, Real, Schema
+from nacre.vault import Adjacency, Bound, Segment, Sum
+from nacre.vault.doors import sum as sum_door
+from nacre.vault.exact_sum import ExactSum
 
 CLASSES = 3
 UNIT = 65536.0
+LABEL = Label("label", CLASSES)
+ENCODER = TableEncoder(
+    Schema(
+        {
+            "a": Integer(low=0, high=65536),
+            "b": Integer(low=0, high=65536),
+            "label": Categorical(values=("u", "v", "w")),
+            "kind": Categorical(values=("p", "q", "r", "s")),
+        }
+    )
+)
 
 
 def signed_integers(row):
@@ -67,14 +80,14 @@ CASES = {
     "lying non-negative floats": (wild_floats, block({"size": 3, "norm": 0.3, "signed": False})),
     "circle": (circle, block({"size": 2, "norm": 1.0})),
     "circle with a dear count": (circle, block({"size": 2, "norm": 1.0}, count=3.0)),
-    "circle by label": (circle, block({"size": 2, "norm": 1.0}, by="label", count=0.5)),
-    "circle by label, dear count": (circle, block({"size": 2, "norm": 1.0}, by="label", count=1.5)),
+    "circle by label": (circle, block({"size": 2, "norm": 1.0}, by=LABEL, count=0.5)),
+    "circle by label, dear count": (circle, block({"size": 2, "norm": 1.0}, by=LABEL, count=1.5)),
     "two weighted segments by label": (
         one_hot_and_circle,
         block(
             {"size": 2, "norm": 1.0, "weight": 0.3},
             {"size": 4, "norm": 1.5, "signed": False, "weight": 2.0},
-            by="label",
+            by=LABEL,
             count=0.25,
         ),
     ),
@@ -87,7 +100,7 @@ CASES = {
     ),
     "sparse by label": (
         pairs_of_codes,
-        block({"size": 7, "norm": 2**0.5, "signed": False}, by="label", count=1.0),
+        block({"size": 7, "norm": 2**0.5, "signed": False}, by=LABEL, count=1.0),
     ),
     "wild sparse": (wild_sparse, block({"size": 2, "norm": 5.0}, {"size": 2, "norm": 7.0})),
 }
@@ -100,13 +113,12 @@ LOOSE = {
 
 def contributions(features, bound):
     """A compiled function from single-row tables to what each adds to the released vector."""
-    exact = ExactSum(features, bound, row_shape(2, 2), label=0 if bound.by else None)
-    classes = CLASSES if bound.by else 1
+    exact, classes = ExactSum(features, bound, ENCODER), bound.classes
 
     def one(numbers, codes, valid):
         zeros = jnp.zeros((classes, bound.size), jnp.int64), jnp.zeros(classes, jnp.int64)
         rows = Row(numbers[None], codes[None])
-        return exact._block(classes, exact.features.constants, *zeros, rows, valid[None])
+        return exact._block(exact.features.constants, *zeros, rows, valid[None])
 
     compiled = jax.jit(jax.vmap(one))
     scale = np.concatenate(
@@ -202,12 +214,12 @@ def released(monkeypatch):
         kept.update(sums=np.array(sums), scale=scale)
         return sums
 
-    monkeypatch.setattr(vault_module, "add_discrete_gaussian", keep)
+    monkeypatch.setattr(sum_door, "add_discrete_gaussian", keep)
     return kept
 
 
 def features_of_the_door(row):
-    numbers = row.numbers / 32768.0 - 1
+    numbers = TableEncoder(SCHEMA).units(row) * 2 - 1
     kinds = row.codes[2] == jnp.arange(4)
     return jnp.concatenate([numbers * 1e3, kinds.astype(float) * 1e3])
 
@@ -216,7 +228,7 @@ def test_hostile_rows_through_the_door(released):
     bound = block(
         {"size": 2, "norm": 1.5},
         {"size": 4, "norm": 0.7, "signed": False, "weight": 1.3},
-        by="label",
+        by=Label("label", 3),
         count=0.4,
     )
     fields = pa.schema(
@@ -226,8 +238,9 @@ def test_hostile_rows_through_the_door(released):
     def steps(*rows):
         """What the table of these rows would get noise added to, in units of one."""
         data = pa.Table.from_pylist([*rows], fields)
-        vault = Vault(data, SCHEMA, epsilon=1, delta=1e-6, adjacency="replace-one")
-        vault.sum(features_of_the_door, bound, share=0.5, name="test")
+        question = Sum(name="test", share=1.0, bound=bound)
+        vault = open_vault(data, SCHEMA, question, adjacency="replace-one")
+        vault.sum(question, features_of_the_door)
         (release,) = vault.releases
         # The noise itself is as large as this sensitivity asks for.
         assert release.sensitivity >= bound.sensitivity(Adjacency.REPLACE_ONE)

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.vaults import open_vault
 
 from nacre.errors import BudgetExceeded, LedgerError
 from nacre.ledger import Ledger, charged, reserve_in
@@ -14,7 +15,6 @@ from nacre.rows import Stream, TableEncoder
 from nacre.schema import Integer, Schema
 from nacre.vault import (
     Adjacency,
-    Expected,
     Plan,
     Program,
     Stage,
@@ -25,7 +25,6 @@ from nacre.vault import (
 )
 from nacre.vault.doors import steps as steps_door
 from nacre.vault.doors import sum as sum_door
-from nacre.vault.plan import Planned
 from nacre.vault.tracing import RefusedFunction
 
 SCHEMA = Schema(columns={"a": Integer(low=0, high=9)})
@@ -50,10 +49,7 @@ PROGRAM = Program(
 
 def quick(question=QUESTION, data=None, **more):
     """A vault with a noise that fits the budget, without the search for the least."""
-    release = question.release(0.1, Adjacency.ADD_REMOVE)
-    planned = Planned(question=question, release=release, expected=Expected())
-    plan = Plan(epsilon=1.0, delta=1e-5, adjacency=Adjacency.ADD_REMOVE, asked=(planned,))
-    return Vault(Stream(TableEncoder(SCHEMA), table() if data is None else data), plan, **more)
+    return open_vault(table() if data is None else data, SCHEMA, question, scale=0.1, **more)
 
 
 def train(vault, question=QUESTION, program=PROGRAM, **more):

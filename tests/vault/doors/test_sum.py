@@ -167,12 +167,12 @@ def test_no_noise_without_a_charge(log):
 
 
 def test_an_error_while_reading_spends_nothing(log):
-    def broken():
+    def broken(faults):
         yield table().to_batches()[0]
         raise OSError("disk")
 
     asked = question()
-    source = Source("test", "arrow", None, broken)
+    source = Source("test", "arrow", ("a", "y"), None, broken)
     vault = open_vault(source, SCHEMA, asked, charge=log.charge)
     with pytest.raises(OSError):
         vault.sum(asked, nothing)
@@ -190,7 +190,7 @@ def test_counting_rows(monkeypatch):
 
 def test_segments_too_far_apart_are_refused_before_reading(log):
     far = Bound(segments=(Segment(size=1, norm=2.0**-30), Segment(size=1, norm=2.0**20)))
-    source = Source("test", "arrow", None, lambda: pytest.fail("rows were read"))
+    source = Source("test", "arrow", ("a",), None, lambda _: pytest.fail("rows were read"))
     with pytest.raises(ValueError, match="too far apart"):
         ask(lambda row: jnp.zeros(2), far, source)
 
