@@ -15,7 +15,7 @@ from nacre.cli import app
 from nacre.embed.marginals import cell_places
 from nacre.evaluate.tables.rows import Rows
 from nacre.measurement import MISSING, Measurement
-from nacre.methods import MERF, PEARL, Mosaic
+from nacre.methods import MERF, Mosaic
 from nacre.publish import bands as bands_module
 from nacre.publish import predictor, publish
 from nacre.publish.bands import bands
@@ -84,8 +84,7 @@ def test_a_model_keeps_the_histograms_it_was_made_from(model, tmp_path):
 
 
 def test_methods_of_fourier_features_keep_none():
-    method = PEARL(frequencies=40, steps=5, components=4)
-    fitted = nacre.fit(people(), SCHEMA, method=method, epsilon=1, delta=1e-6)
+    fitted = nacre.fit(people(), SCHEMA, method=LOUD, epsilon=1, delta=1e-6)
     assert fitted.measurements == ()
     page = publish(fitted, rows=300)
     assert all(band.at_most is None for band in page.bands)
@@ -113,7 +112,8 @@ def test_the_noise_of_the_label_is_what_it_is_said_to_be():
 
 
 def test_bands_hold_the_whole_histogram_as_often_as_they_say():
-    rng, rows = np.random.default_rng(1), encoded(people(400))
+    schema = SCHEMA.select(["degree", "age"]).with_label(None)
+    rng, rows = np.random.default_rng(1), encoded(people(400)[["degree", "age"]], schema)
     codes, ticks = np.arange(3), np.arange(100)
     truth = {
         "degree": (codes, np.array([500.0, 300, 200])),
@@ -282,8 +282,16 @@ def test_the_classifier_in_whole_numbers_is_as_good_as_one_in_fractions():
 # -- the whole road ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("label", ["income", "job", "degree", "age", None])
-@pytest.mark.parametrize("adjacency", nacre.Adjacency)
+@pytest.mark.parametrize(
+    ("label", "adjacency"),
+    [
+        ("income", "add-remove"),
+        ("job", "replace-one"),
+        ("degree", "add-remove"),
+        ("age", "replace-one"),
+        (None, "add-remove"),
+    ],
+)
 def test_every_kind_of_label(label, adjacency):
     table, cost = people(), {"epsilon": 500, "delta": 1e-6}
     fitted = nacre.fit(table, SCHEMA, method=LOUD, label=label, adjacency=adjacency, **cost)
@@ -306,7 +314,7 @@ def test_every_kind_of_label(label, adjacency):
     assert page.to_html().startswith("<!doctype html>")
 
 
-@pytest.mark.parametrize("columns", [["age"], ["income"], ["job", "member"], ["wage", "seen"]])
+@pytest.mark.parametrize("columns", [["age"], ["job", "member"], ["wage", "seen"]])
 def test_narrow_tables(columns):
     schema = SCHEMA.select(columns).with_label(None)
     fitted = nacre.fit(people()[columns], schema, method=SMALL, epsilon=10, delta=1e-6)

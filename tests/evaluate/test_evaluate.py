@@ -5,17 +5,13 @@ import re
 import subprocess
 import sys
 
-import numpy as np
 import pandas as pd
 import pytest
 
 import nacre.evaluate as room
-from nacre.evaluate import METRICS, Evaluation, Score, evaluate
-from nacre.evaluate.findings.find import find
-from nacre.evaluate.findings.finding import Finding
+from nacre.evaluate import METRICS, Evaluation, evaluate
 from nacre.evaluate.findings.words import percent
 from nacre.evaluate.metrics import choose
-from nacre.evaluate.tables.pairs import Pair
 from nacre.vault import Adjacency, Guarantee
 
 CHEAP = ["tv1", "tv2", "association", "small-groups", "copies", "coverage"]
@@ -111,7 +107,7 @@ def test_without_test_rows_some_are_held_out_and_it_says_so(real, good, schema):
 
 def test_seed_decides_everything(real, good, schema):
     one, same, other = (
-        evaluate(real, good, schema, metrics=["tv3", "mmd", "copies"], seed=s).scores
+        evaluate(real.head(300), good.head(300), schema, metrics=["tv3", "mmd"], seed=s).scores
         for s in (1, 1, 2)
     )
     assert one.equals(same)
@@ -146,6 +142,7 @@ def test_every_metric_says_what_it_is():
 
 
 def test_a_regression_target(real, good, held, schema):
+    real, good, held = (table.head(600) for table in (real, good, held))
     found = evaluate(real, good, schema, test=held, label="wage", metrics=["r2", "auc"], jobs=1)
     assert set(found.scores["metric"]) == {"r2"}
     assert found.score("r2").value > 0.4
@@ -255,55 +252,6 @@ def test_one_guarantee_is_not_taken_for_two_tables(real, good, schema):
     made = Guarantee(epsilon=2.0, delta=1e-6, adjacency=Adjacency.ADD_REMOVE)
     with pytest.raises(ValueError, match="One guarantee was given for 2 tables"):
         evaluate(real, {"a": good, "b": good}, schema, metrics=["tv1"], guarantee=made)
-
-
-def test_lost_values_are_found(compare, real):
-    comparison = compare(real, real[real["job"] != "a"])
-    said = [f.text for f in find("s", [], comparison, None)]
-    assert any("job (1)" in text for text in said)
-
-
-def score(metric, part, value, reference):
-    return Score(
-        table="s",
-        metric=metric,
-        part=part,
-        value=value,
-        error=None,
-        reference=reference,
-        goal="lower",
-    )
-
-
-def test_a_bad_pair_does_not_hide_doubtful_ones(compare, real):
-    scores = [
-        score("association", Pair("age", "wage"), 0.5, 0.0),
-        score("association", Pair("age", "size"), 0.15, 0.0),
-    ]
-    said = {f.level: f.text for f in find("s", scores, compare(real, real), None)}
-    assert "age with wage" in said["avoid"] and "age with size" not in said["avoid"]
-    assert "age with size" in said["care"]
-
-
-def test_models_are_judged_by_the_best_on_either_side(compare, real):
-    # The best on real rows need not be the best on synthetic ones.
-    scores = [score("auc", "boosting", 0.60, 0.66), score("auc", "logistic", 0.63, 0.64)]
-    found = [f for f in find("s", scores, compare(real, real), None) if f.topic == "Models"]
-    assert [f.level for f in found] == ["care"]
-    assert "AUC 0.630 (logistic); trained on real rows the best has 0.660 (boosting)" in (
-        found[0].text
-    )
-
-
-def test_values_that_come_too_rarely_are_named(compare, real):
-    fewer = real[(real["sex"] != "Female") | (np.arange(len(real)) % 3 == 0)]
-    said = [f.text for f in find("s", [], compare(real, fewer), None) if f.topic == "Values"]
-    assert re.search(r"sex = Female \(\d+% instead of 4\d%\)", said[0])
-    assert not [f for f in find("s", [], compare(real, real), None) if f.topic == "Values"]
-
-
-def test_finding_marks():
-    assert Finding("avoid", "Pairs", "x").mark != Finding("good", "Pairs", "x").mark
 
 
 def test_the_room_is_also_the_verb(real, good, schema):

@@ -1,4 +1,9 @@
-"""Two small networks that images are judged by: LeNet for features, a CNN for accuracy."""
+"""Two small networks that images are judged by: LeNet for features, a CNN for accuracy.
+
+Layers of whole batches, channels last, with first weights from NumPy: on a CPU the same networks of
+`eqx.nn` layers under `vmap` take 1.2 (LeNet) to 1.8 times (CNN) as long a step, and three times as
+long to compile.
+"""
 
 import math
 

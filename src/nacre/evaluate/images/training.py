@@ -17,7 +17,7 @@ _CHUNK = 1_000
 _ADAM = optax.adam(1e-3)
 
 
-class Network(Protocol):
+class ImageNetwork(Protocol):
     """Logits of a batch of images; a key turns on what is random in training."""
 
     def __call__(self, x: jax.Array, key: jax.Array | None = None) -> jax.Array:
@@ -25,7 +25,7 @@ class Network(Protocol):
         ...
 
 
-Trained = TypeVar("Trained", bound=Network)
+Trained = TypeVar("Trained", bound=ImageNetwork)
 
 
 def train(network: Trained, images: Images, *, steps: int, seed: int) -> Trained:
@@ -60,7 +60,7 @@ def _step(network: Any, state: Any, pixels: Any, labels: Any, key: jax.Array) ->
     return eqx.apply_updates(network, updates), state
 
 
-def logits(network: Network, images: Images) -> np.ndarray:
+def logits(network: ImageNetwork, images: Images) -> np.ndarray:
     """The network's logits of each image."""
     return _in_chunks(_logits, network, images)
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from sklearn import metrics as sk
+from sklearn.ensemble import RandomForestClassifier
 
-from nacre.evaluate.metrics import METRICS
+from nacre.evaluate.metrics import METRICS, dimension_prediction
 from nacre.evaluate.metrics.auc import area, one_against_rest
 from nacre.evaluate.metrics.ranking import agreement
 from nacre.evaluate.tables.classifiers import (
@@ -145,6 +146,7 @@ def test_processes_give_the_same_as_one():
 
 
 def test_regression_of_a_number(compare, real, good, broken):
+    real, good, broken = (table.head(800) for table in (real, good, broken))
     comparison = compare(real, good, label="wage")
     found = values("r2", comparison)
     assert set(found) == {"", *REGRESSORS}
@@ -187,10 +189,37 @@ def test_many_values_share_a_column():
 
 
 def test_dimension_prediction(compare, real, good, broken):
-    kept, lost = (values("dimension-prediction", compare(real, t)) for t in (good, broken))
+    columns = ["age", "wage", "degree", "income"]
+    schema = compare(real, good).real.schema.select(columns)
+    kept, lost = (
+        values(
+            "dimension-prediction",
+            compare(real[columns].head(600), t[columns].head(600), schema=schema),
+        )
+        for t in (good, broken)
+    )
     assert kept["income"] > 0.85 > lost["income"]
     assert kept["wage"] > 0.4 > lost["wage"]
-    assert set(kept) == {"", *real.columns}
+    assert set(kept) == {"", *columns}
+
+
+def test_dimension_prediction_is_a_forest_of_sklearns(compare, real, good, held):
+    columns = ["age", "sex", "income"]
+    schema = Schema({c: compare(real, good).real.schema.columns[c] for c in columns})
+    comparison = compare(
+        real[columns], good[columns].head(500), test=held[columns], schema=schema, label=None
+    )
+
+    def features(frame):
+        age = (frame["age"].to_numpy() - 17) / 73
+        hot = [frame["sex"] == value for value in ("Female", "Male")]
+        return np.column_stack([age, *hot]).astype(np.float32)
+
+    forest = RandomForestClassifier(n_estimators=50, max_depth=14, random_state=0)
+    forest.fit(features(good.head(500)), good["income"].head(500) == ">50K")
+    chance = forest.predict_proba(features(held))[:, 1]
+    found = dimension_prediction.goodness(comparison.synthetic, comparison.test, "income", 0)
+    assert found == pytest.approx(sk.roc_auc_score(held["income"] == ">50K", chance), abs=0.01)
 
 
 def test_dimension_probability(compare, real):

@@ -8,11 +8,12 @@ import pyarrow as pa
 import pytest
 from scipy.stats.contingency import association
 
-from nacre.evaluate.metrics import METRICS
+from nacre.evaluate.metrics import METRICS, range_queries
 from nacre.evaluate.metrics.small_groups import BANDS
 from nacre.evaluate.metrics.three_way import mean_and_error
-from nacre.evaluate.metrics.three_way_100 import bin_by_real
+from nacre.evaluate.metrics.three_way_100 import BINS, bin_by_real
 from nacre.evaluate.tables import cells
+from nacre.evaluate.tables.randomness import generator
 from nacre.evaluate.tables.reading import read
 from nacre.evaluate.tables.rows import Coded
 from nacre.schema import Categorical, Integer, Schema
@@ -171,3 +172,72 @@ def test_range_queries_on_one_changed_column(compare, real):
     found = values("range-queries", compare(real, real.assign(age=17)))[""]
     assert 0.01 < found.value < 0.5
     assert 0 < found.error < 0.02
+
+
+def test_three_way_100_is_numpys_histogram(compare):
+    schema = Schema({c: Integer(low=-1000, high=1000) for c in "abc"})
+    rng = np.random.default_rng(0)
+    real, synthetic = (
+        pd.DataFrame(rng.normal(m, 60, (400, 3)).astype(int), columns=list("abc")) for m in (0, 20)
+    )
+    comparison = compare(real, synthetic, test=real, schema=schema, label=None)
+    shares = []
+    for frame in (real, synthetic):
+        codes = [
+            np.clip(np.floor(BINS * (frame[c] - real[c].min()) / np.ptp(real[c])), -1, BINS + 1)
+            for c in "abc"
+        ]
+        edges = [np.arange(-1.5, BINS + 2)] * 3
+        shares.append(np.histogramdd(np.column_stack(codes), bins=edges)[0] / len(frame))
+    assert values("three-way-100", comparison)[""].value == pytest.approx(
+        np.abs(shares[0] - shares[1]).sum()
+    )
+
+
+def test_range_queries_are_pandas_conditions(compare, monkeypatch):
+    schema = Schema(
+        {
+            "a": Integer(low=0, high=9),
+            "b": Integer(low=0, high=9),
+            "c": Categorical(values=list("xyz")),
+        }
+    )
+    rng = np.random.default_rng(0)
+
+    def frame(n, top):
+        return pd.DataFrame(
+            {
+                "a": rng.integers(0, top, n),
+                "b": rng.integers(0, 10, n),
+                "c": rng.choice(list("xyz"), n),
+            }
+        )
+
+    real, synthetic = frame(300, 10), frame(200, 7)
+    comparison = compare(real, synthetic, test=real, schema=schema, label=None)
+    asked = []
+    original = range_queries.random_range
+
+    def listen(size, ordered, rng):
+        asked.append(original(size, ordered, rng))
+        return asked[-1]
+
+    monkeypatch.setattr(range_queries, "random_range", listen)
+    monkeypatch.setattr(range_queries, "QUERIES", 60)
+    found = values("range-queries", comparison)[""].value
+    order = generator(0, "range-queries")
+    errors = []
+    for query in range(range_queries.QUERIES):
+        columns = order.choice(3, 3, replace=False)
+        conditions = dict(zip(columns, asked[3 * query : 3 * query + 3], strict=True))
+        share = []
+        for table in (real, synthetic):
+            coded = table.assign(c=table["c"].map({"x": 0, "y": 1, "z": 2}))
+            hit = np.ones(len(table), bool)
+            for i, admitted in conditions.items():
+                hit &= coded.iloc[:, i].isin(np.flatnonzero(admitted)).to_numpy()
+            share.append(hit.mean())
+        errors.append(abs(share[0] - share[1]))
+        for i in columns:  # the same draws, to stay in step with the metric's own generator
+            original(3 if i == 2 else 10, i != 2, order)
+    assert found == pytest.approx(np.mean(errors))
