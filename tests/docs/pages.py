@@ -35,8 +35,8 @@ def blocks(page: Path) -> list[Block]:
     return found
 
 
-def settings(page: Path) -> dict[str, tuple[str, str]]:
+def settings(page: Path, heading: str = "## Settings") -> dict[str, tuple[str, str]]:
     """The table of settings of a method's page: name to default and meaning, as written."""
-    section = page.read_text(encoding="utf-8").partition("## Settings")[2].partition("\n## ")[0]
+    section = page.read_text(encoding="utf-8").partition(f"{heading}\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| `(\w+)` \| ([^|]+?) \| ([^|]+?) \|$", section, re.MULTILINE)
     return {name: (default, meaning) for name, default, meaning in rows}

@@ -97,7 +97,9 @@ class Steps(AbstractQuestion):
         """
         mu = scale * math.sqrt(self.share)
         if self.rows is None:
-            raise NacreError("A rate needs a public number of rows; without a public number, use `apart`.")
+            raise NacreError(
+                "A rate needs a public number of rows; without a public number, use `apart`."
+            )
         rate = self.threshold(self.rows) / ODDS
         return self._at(rate, subsampled_guess(mu, rate, self.steps), adjacency)
 
