@@ -58,8 +58,8 @@ def our_step() -> tuple[Callable[[], None], Callable[[], None], int]:
     import jax
     import optax
 
-    from nacre.cells import layout_cells
     from nacre.embed.fourier import draw_frequencies
+    from nacre.histograms.cells import layout_cells
     from nacre.methods.matching import label_place, transforms
     from nacre.nets.characteristic import mixture_characteristic
     from nacre.nets.logits import MixtureLogits

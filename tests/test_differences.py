@@ -10,7 +10,7 @@ import pytest
 import nacre
 from nacre.archive import ArchiveError
 from nacre.methods.merf import MERF
-from nacre.methods.mosaic import Mosaic
+from nacre.methods.mosaic.mosaic import Mosaic
 from nacre.methods.mst import MST
 from nacre.methods.pearl import PEARL
 from nacre.rows import Stream, TableEncoder

@@ -15,7 +15,7 @@ from nacre.archive import read, write
 from nacre.cli import app
 from nacre.methods.aim import AIM
 from nacre.methods.merf import MERF
-from nacre.methods.mosaic import Mosaic
+from nacre.methods.mosaic.mosaic import Mosaic
 from nacre.rows import TableEncoder
 
 SCHEMA = nacre.Schema(

@@ -14,7 +14,7 @@ import nacre
 from nacre.cli import app
 from nacre.embed.marginals import cell_places
 from nacre.evaluate.tables.rows import Rows
-from nacre.measurement import MISSING, Measurement
+from nacre.histograms.measurement import MISSING, Measurement
 from nacre.methods import MERF, Mosaic
 from nacre.publish import bands as bands_module
 from nacre.publish import predictor, publish
@@ -93,8 +93,8 @@ def test_methods_of_fourier_features_keep_none():
 
 def test_the_noise_of_the_label_is_what_it_is_said_to_be():
     rng, sizes = np.random.default_rng(0), (2, 5, 40)
-    from nacre.cells import Column
-    from nacre.nets.mosaic_measured import measured
+    from nacre.histograms.cells import Column
+    from nacre.histograms.measured import measured
     from nacre.schema.layout import Code, Layout
 
     layout = Layout((), tuple(Code(f"c{i}", size) for i, size in enumerate((*sizes, 2))))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import nacre
 from nacre import rejection
-from nacre.cells import layout_cells
+from nacre.histograms.cells import layout_cells
 from nacre.methods import METHODS
 from nacre.model import Model
 from nacre.nets.mixture import MixtureGenerator

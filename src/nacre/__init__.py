@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nacre.ledger import Ledger as Ledger
     from nacre.methods.aim import AIM as AIM
     from nacre.methods.merf import MERF as MERF
-    from nacre.methods.mosaic import Mosaic as Mosaic
+    from nacre.methods.mosaic.mosaic import Mosaic as Mosaic
     from nacre.methods.mst import MST as MST
     from nacre.methods.pearl import PEARL as PEARL
     from nacre.model import Model as Model
@@ -84,7 +84,7 @@ _PLACES = {
 # Verbs that share their name with the module they live in.
 _VERBS = ("fit", "plan")
 
-# The methods, by the names of their classes: "nacre.methods.mosaic:Mosaic" is nacre.Mosaic.
+# The methods, by the names of their classes: "nacre.methods.pearl:PEARL" is nacre.PEARL.
 _PLACES |= {place.partition(":")[2]: place for place in METHODS.values()}
 
 __all__ = ["__version__", *_PLACES]

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from nacre.errors import NacreError
-from nacre.measurement import Measurement
+from nacre.histograms.measurement import Measurement
 from nacre.nets.generator import AbstractGenerator
 from nacre.rejection import Keep, Rejection
 from nacre.rows import AbstractEncoder, TableEncoder

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any
 
 METHODS = {
-    "mosaic": "nacre.methods.mosaic:Mosaic",
+    "mosaic": "nacre.methods.mosaic.mosaic:Mosaic",
     "pearl": "nacre.methods.pearl:PEARL",
     "merf": "nacre.methods.merf:MERF",
     "aim": "nacre.methods.aim:AIM",
@@ -24,9 +24,9 @@ AUTOMATIC = {"table": ("mosaic", "Mosaic has scored best on tables")}
 ENCODERS = {"table": "nacre.rows.table:TableEncoder"}
 
 GENERATORS = {
-    "GraphicalGenerator": "nacre.nets.graphical:GraphicalGenerator",
+    "GraphicalGenerator": "nacre.methods.graphical.generator:GraphicalGenerator",
     "MixtureGenerator": "nacre.nets.mixture:MixtureGenerator",
-    "MosaicGenerator": "nacre.nets.mosaic:MosaicGenerator",
+    "MosaicGenerator": "nacre.methods.mosaic.generator:MosaicGenerator",
 }
 
 

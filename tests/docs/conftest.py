@@ -11,7 +11,7 @@ import pytest
 
 import nacre
 from nacre.evaluate import run as _evaluation  # noqa: F401
-from nacre.methods.mosaic import Mosaic
+from nacre.methods.mosaic.mosaic import Mosaic
 
 from .pages import DOCS, blocks
 

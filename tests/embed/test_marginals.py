@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.vaults import block_of
 
-from nacre.cells import fine_cells, table_columns
 from nacre.embed.marginals import cell_places, offsets, single_features, table_features
+from nacre.histograms.cells import fine_cells, table_columns
 from nacre.rows import Row, TableEncoder
 from nacre.schema import Boolean, Categorical, Integer, Layout, Number, Schema
 from nacre.vault import Bound, Segment

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from nacre.evaluate import evaluate
+from nacre.evaluate.report.chapters import privacy
 from nacre.evaluate.spending import spending
 from nacre.ledger import Ledger
 from nacre.report.builder import fill
-from nacre.report.chapters import privacy
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ import pytest
 import nacre
 from nacre.ledger import Ledger
 from nacre.methods.aim import AIM
+from nacre.methods.graphical.fit import Graphical, Measured
+from nacre.methods.graphical.learn import branches
 from nacre.methods.mst import MST
-from nacre.nets.graphical_fit import Graphical, Measured
-from nacre.nets.graphical_learn import branches
 from nacre.schema import Boolean, Categorical, Schema
 
 NAMES = ("a", "b", "c", "d")

@@ -9,7 +9,7 @@ import pytest
 
 from nacre.fit import fit
 from nacre.methods import choose
-from nacre.methods.mosaic import NORM, Mosaic
+from nacre.methods.mosaic.mosaic import NORM, Mosaic
 from nacre.rows import Label, TableEncoder
 from nacre.schema import Boolean, Categorical, Integer, Real, Schema
 from nacre.vault import Adjacency

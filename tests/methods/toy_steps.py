@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
-from nacre.cells import table_columns
 from nacre.embed.marginals import cell_places
 from nacre.errors import NacreError
+from nacre.histograms.cells import table_columns
 from nacre.methods.method import AbstractMethod
 from nacre.methods.settings import setting, settle
 from nacre.nets.generator import AbstractGenerator

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from nacre.cells import layout_cells
 from nacre.embed.fourier import draw_frequencies
+from nacre.histograms.cells import layout_cells
 from nacre.methods.matching import transforms
 from nacre.nets.characteristic import mixture_characteristic
 from nacre.schema import Code, Layout, Number

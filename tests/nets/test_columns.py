@@ -4,8 +4,8 @@ import tracemalloc
 
 import pytest
 
-from nacre.cells import EXACT_TICKS, table_columns
-from nacre.nets.columns import check_most, known_columns
+from nacre.histograms.cells import EXACT_TICKS, table_columns
+from nacre.histograms.columns import check_most, known_columns
 from nacre.schema import Code, Layout, Number
 
 LAYOUT = Layout(

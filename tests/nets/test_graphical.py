@@ -7,8 +7,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from nacre.nets.graphical import GraphicalGenerator
-from nacre.nets.graphical_tree import Network, Tree, onto
+from nacre.methods.graphical.generator import GraphicalGenerator
+from nacre.methods.graphical.tree import Network, Tree, onto
 from nacre.rows import TableEncoder
 from nacre.schema import Categorical, Integer, Schema
 

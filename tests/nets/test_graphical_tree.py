@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nacre.nets.graphical_tree import Network, Tree, align, onto
+from nacre.methods.graphical.tree import Network, Tree, align, onto
 
 SIZES = (3, 4, 2, 5, 3, 2)
 EVERY = tuple(range(len(SIZES)))

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from nacre.cells import Cells, number_cells
+from nacre.histograms.cells import Cells, number_cells
 from nacre.nets.mixture import MixtureGenerator
 from nacre.schema import Code, Layout, Number
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from nacre.nets.mosaic import MosaicGenerator
+from nacre.methods.mosaic.generator import MosaicGenerator
 from nacre.schema import Code, Layout, Number
 
 LAYOUT = Layout(

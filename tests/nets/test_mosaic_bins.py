@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nacre.nets.mosaic_bins import bin_sums, lump_rare, quantile_bins, within
+from nacre.histograms.bins import bin_sums, lump_rare, quantile_bins, within
 
 SETTINGS = {"most": 16, "floor": 0.01, "slots": 24}
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nacre.nets.mosaic_clean import clean, fade, filled, simplex, smooth
+from nacre.histograms.clean import clean, fade, filled, simplex, smooth
 
 
 def test_the_projection_is_the_nearest_point():

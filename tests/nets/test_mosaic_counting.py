@@ -5,15 +5,15 @@ import dataclasses
 import numpy as np
 import pytest
 
-from nacre.cells import table_columns
-from nacre.nets.mosaic_counting import plan_counting
-from nacre.nets.mosaic_learn import Singles
+from nacre.histograms.cells import table_columns
+from nacre.histograms.histograms import Histograms
+from nacre.methods.mosaic.counting import plan_counting
 from nacre.schema import Code, Layout, Number
 
 NORM = 4096
 
 
-def singles(numbers, binaries, rows=10_000, chance=0.03, noise=5.0, classes=2):
+def histograms(numbers, binaries, rows=10_000, chance=0.03, noise=5.0, classes=2):
     """Noisy histograms of even numbers and of columns that are mostly 'no'."""
     rng = np.random.default_rng(0)
     codes = (Code("label", classes), *(Code(f"b{k}", 2) for k in range(binaries)))
@@ -22,7 +22,7 @@ def singles(numbers, binaries, rows=10_000, chance=0.03, noise=5.0, classes=2):
     even, rare = np.full(64, 1 / 64), np.array([1 - chance, chance])
     shares = np.concatenate([even] * numbers + [rare] * binaries)
     values = np.tile(rows / classes * shares, (classes, 1))
-    return Singles.of(columns, values + rng.normal(0, noise, values.shape), noise)
+    return Histograms.of(columns, values + rng.normal(0, noise, values.shape), noise)
 
 
 def plan(found, noise, most=64, size=10**6, bins=16):
@@ -41,14 +41,14 @@ def plan(found, noise, most=64, size=10**6, bins=16):
 
 @pytest.mark.parametrize("noise", [1e3, 1e4, 1e5, 1e7])
 def test_the_norm_is_kept_where_no_bin_is_skipped(noise):
-    found = plan(singles(12, 0), noise)
+    found = plan(histograms(12, 0), noise)
     if not found.loose:
         assert (found.weights**2).sum() <= NORM**2
         assert (found.weights**2).sum() > 0.95 * NORM**2
 
 
 def test_more_noise_means_coarser_bins_and_then_fewer_columns():
-    table = singles(12, 0)
+    table = histograms(12, 0)
     quiet, loud, deaf = (plan(table, noise) for noise in (1e4, 2e5, 1e7))
     assert len(quiet.joined) == len(loud.joined) == 12
     assert max(map(loud.bins, loud.joined)) < min(map(quiet.bins, quiet.joined))
@@ -56,7 +56,7 @@ def test_more_noise_means_coarser_bins_and_then_fewer_columns():
 
 
 def test_tables_fit_into_the_public_size():
-    table = singles(12, 0)
+    table = histograms(12, 0)
     for size in (20_000, 6_000, 2_000, 500):
         assert sum(plan(table, 1e4, size=size).sizes) <= size
     with pytest.raises(ValueError, match="two columns"):
@@ -64,7 +64,7 @@ def test_tables_fit_into_the_public_size():
 
 
 def test_columns_that_are_mostly_no_cost_what_a_row_has_of_yes():
-    sparse, dense = (plan(singles(0, 600, chance=chance), 1e4, most=2) for chance in (0.01, 0.5))
+    sparse, dense = (plan(histograms(0, 600, chance=chance), 1e4, most=2) for chance in (0.01, 0.5))
     weights = [found.weights[: len(found.loose)].mean() for found in (sparse, dense)]
     assert weights[0] > 4 * weights[1]
     assert set(sparse.commonest.values()) == {0}
@@ -74,7 +74,7 @@ def test_columns_that_are_mostly_no_cost_what_a_row_has_of_yes():
 
 
 def test_released_values_come_back_as_tables():
-    found = plan(singles(3, 4), 1e4, most=2)
+    found = plan(histograms(3, 4), 1e4, most=2)
     values = np.concatenate(
         [np.full((2, size), 7.0 * w) for size, w in zip(found.sizes, found.weights, strict=True)],
         axis=1,
@@ -88,12 +88,12 @@ def test_released_values_come_back_as_tables():
 
 
 def test_where_there_is_room_for_four_bins_of_each_there_is_room_for_any_number():
-    table = singles(12, 0)
+    table = histograms(12, 0)
     found = plan(table, 1e4, size=12 * 11 // 2 * 36 + 12 * 6, bins=64)
     assert len(found.joined) == 12
 
 
 def test_columns_that_hold_a_hair_more_than_all_rows_are_never_unusual():
-    table = singles(0, 6)
+    table = histograms(0, 6)
     more = [np.stack([table.sizes, 0 * table.sizes], 1) * (1 + 1e-12)] * 6
     assert len(plan(dataclasses.replace(table, cleaned=more), 1e4, most=2).loose) == 4

@@ -4,9 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from nacre.nets.mosaic_draw import draw_bins, pick
-from nacre.nets.mosaic_fit import Targets, block_bounds, fit_mixtures, mixture, pair_moments
-from nacre.nets.mosaic_sparse import Sparse
+from nacre.histograms.draw import draw_bins, pick
+from nacre.methods.mosaic.fit import Targets, block_bounds, fit_mixtures, mixture, pair_moments
+from nacre.methods.mosaic.sparse import Sparse
 
 BLOCKS = block_bounds([3, 4, 2])
 OWNER = np.zeros((9, 3), np.float32)
@@ -58,7 +58,7 @@ def targets(p, w, noise, seed=2, pooled=False):
     return Targets(
         pairs=moments + error + error.transpose(0, 2, 1),
         pair_precision=measured / noise**2,
-        singles=(w.T @ p).astype(np.float64) + rng.normal(0, noise, (2, 9)),
+        histograms=(w.T @ p).astype(np.float64) + rng.normal(0, noise, (2, 9)),
         single_precision=np.full(9, noise**-2.0),
         blocks=BLOCKS,
         sparse=Sparse(np.zeros((9, 9)), np.zeros((3, 3)), np.zeros((3, 3))),

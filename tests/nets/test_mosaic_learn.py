@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from nacre.cells import table_columns
-from nacre.nets.mosaic_learn import (
+from nacre.histograms.cells import table_columns
+from nacre.histograms.histograms import Histograms
+from nacre.methods.mosaic.learn import (
     Loose,
     Pairs,
-    Singles,
     agreed,
     refined,
     targets,
-    taught,
-    untaught,
+    with_label_model,
+    without_label_model,
 )
 from nacre.schema import Code, Layout
 
@@ -33,19 +33,21 @@ def counts(n=8000, seed=0):
     np.add.at(tables[1], (label, b), 1)
     np.add.at(tables[2], (label, GROUPS[0][a], b), 1)
     tables = [table + rng.normal(0, NOISE, table.shape) for table in tables]
-    singles = Singles.of(COLUMNS, np.concatenate(tables[:2], 1), NOISE)
-    return singles, Pairs((0, 1), GROUPS, {(0, 1): tables[2]}, {(0, 1): NOISE}), (a, b, label)
+    histograms = Histograms.of(COLUMNS, np.concatenate(tables[:2], 1), NOISE)
+    return histograms, Pairs((0, 1), GROUPS, {(0, 1): tables[2]}, {(0, 1): NOISE}), (a, b, label)
 
 
-def blind(singles, pairs, layout=LAYOUT):
+def blind(histograms, pairs, layout=LAYOUT):
     """A mixture of one component: every column is right, and nothing depends on anything."""
     parts = [
-        np.bincount(group, singles.cleaned[c].sum(0)) / singles.total
+        np.bincount(group, histograms.cleaned[c].sum(0)) / histograms.total
         for c, group in zip(pairs.joined, pairs.groups, strict=True)
     ]
-    weights = (singles.sizes / singles.total)[None].astype(np.float32)
+    weights = (histograms.sizes / histograms.total)[None].astype(np.float32)
     components = np.concatenate(parts)[None].astype(np.float32)
-    return untaught(singles, pairs, components, weights, most=512, label=1, layout=layout)
+    return without_label_model(
+        histograms, pairs, components, weights, most=512, label=1, layout=layout
+    )
 
 
 def label_error(model, truth):
@@ -60,13 +62,13 @@ def label_error(model, truth):
 
 
 def test_the_teacher_repairs_the_label_and_pairs_add_interactions():
-    singles, pairs, truth = counts()
-    plain = blind(singles, pairs)
+    histograms, pairs, truth = counts()
+    plain = blind(histograms, pairs)
     errors = [label_error(plain, truth)]
     for pair_deviation in (0.0, 1.0):
-        model = taught(
+        model = with_label_model(
             plain,
-            singles,
+            histograms,
             pairs,
             trust=0.5,
             deviation=1.0,
@@ -80,10 +82,10 @@ def test_the_teacher_repairs_the_label_and_pairs_add_interactions():
 
 
 def test_columns_stay_as_they_were_when_the_label_is_taught():
-    singles, pairs, _ = counts()
-    model = taught(
-        blind(singles, pairs),
-        singles,
+    histograms, pairs, _ = counts()
+    model = with_label_model(
+        blind(histograms, pairs),
+        histograms,
         pairs,
         trust=0.5,
         deviation=1.0,
@@ -92,20 +94,20 @@ def test_columns_stay_as_they_were_when_the_label_is_taught():
     )
     rows = model.sample(8000, np.random.default_rng(1))
     share = np.bincount(rows.codes[:, 0], minlength=4) / 8000
-    assert share == pytest.approx(singles.cleaned[0].sum(0) / singles.total, abs=0.01)
+    assert share == pytest.approx(histograms.cleaned[0].sum(0) / histograms.total, abs=0.01)
 
 
 def test_targets_are_shares_with_the_precision_of_their_noise():
-    singles, pairs, _ = counts()
-    found = targets(singles, pairs)
+    histograms, pairs, _ = counts()
+    found = targets(histograms, pairs)
     assert found.blocks == ((0, 3), (3, 6))
-    assert found.pairs[:, :3, 3:] == pytest.approx(pairs.tables[0, 1] / singles.total)
+    assert found.pairs[:, :3, 3:] == pytest.approx(pairs.tables[0, 1] / histograms.total)
     assert found.pairs == pytest.approx(found.pairs.transpose(0, 2, 1))
     assert (found.pair_precision[:3, :3] == 0).all()
-    assert found.pair_precision[0, 4] == pytest.approx((singles.total / NOISE) ** 2)
+    assert found.pair_precision[0, 4] == pytest.approx((histograms.total / NOISE) ** 2)
     # The third bin holds two cells, so twice the variance.
     assert found.single_precision[2] == pytest.approx(found.single_precision[1] / 2)
-    assert found.singles.sum(0)[:3].sum() == pytest.approx(1, abs=0.01)
+    assert found.histograms.sum(0)[:3].sum() == pytest.approx(1, abs=0.01)
 
 
 def test_a_second_counting_makes_loose_columns_more_exact():
@@ -114,20 +116,20 @@ def test_a_second_counting_makes_loose_columns_more_exact():
     columns = table_columns(layout, 0, 512)
     truth = [np.array([[900.0, 100], [450 + 4 * k, 550 - 4 * k]]) for k in range(40)]
     noisy = [table + rng.normal(0, 60, table.shape) for table in truth]
-    singles = Singles.of(columns, np.concatenate(noisy, 1), 60.0)
+    histograms = Histograms.of(columns, np.concatenate(noisy, 1), 60.0)
     again = [table + rng.normal(0, 10, table.shape) for table in truth]
     loose = Loose(
         {k: np.arange(2) for k in range(40)}, dict.fromkeys(range(40), 0), again, [10] * 40
     )
-    found = refined(singles, loose)
+    found = refined(histograms, loose)
     errors = [
         np.mean([np.abs(t[:, 1] - w[:, 1]).mean() for t, w in zip(tables, truth, strict=True)])
-        for tables in (singles.cleaned, found.cleaned)
+        for tables in (histograms.cleaned, found.cleaned)
     ]
     assert errors[1] < 12 < errors[0]
     for table in found.cleaned:
         assert table.min() >= 0
-        assert table.sum(1) == pytest.approx(singles.sizes)
+        assert table.sum(1) == pytest.approx(histograms.sizes)
 
 
 def test_where_classes_do_not_differ_a_second_counting_says_so():
@@ -136,37 +138,39 @@ def test_where_classes_do_not_differ_a_second_counting_says_so():
     columns = table_columns(layout, 0, 512)
     truth = np.array([[500.0, 300, 200], [50, 30, 20]])
     noisy = [truth + rng.normal(0, 30, truth.shape) for _ in range(60)]
-    singles = Singles.of(columns, np.concatenate(noisy, 1), 30.0)
+    histograms = Histograms.of(columns, np.concatenate(noisy, 1), 30.0)
     again = [truth + rng.normal(0, 30, truth.shape) for _ in range(60)]
     loose = Loose(
         {k: np.arange(3) for k in range(60)}, dict.fromkeys(range(60), 0), again, [30] * 60
     )
-    found = refined(singles, loose)
+    found = refined(histograms, loose)
     shares = np.stack([table / table.sum(1, keepdims=True) for table in found.cleaned])
     assert np.abs(shares[:, 0] - shares[:, 1]).mean() < 0.03
 
 
 def test_a_class_that_the_pairs_leave_nothing_stays_as_it_was():
-    singles, pairs, _ = counts()
+    histograms, pairs, _ = counts()
     none = {(0, 1): np.full((2, 3, 3), -1e6)}
-    found = agreed(singles, Pairs(pairs.joined, pairs.groups, none, {(0, 1): 1e-3}))
-    for table, before in zip(found.cleaned, singles.cleaned, strict=True):
+    found = agreed(histograms, Pairs(pairs.joined, pairs.groups, none, {(0, 1): 1e-3}))
+    for table, before in zip(found.cleaned, histograms.cleaned, strict=True):
         assert table == pytest.approx(before)
 
 
 def test_a_label_of_one_class_needs_no_teacher():
     layout = Layout(numbers=(), codes=(Code("a", 4), Code("label", 1), Code("b", 3)))
     values = np.array([[30.0, 10, 5, 5, 20, 20, 10]])
-    singles = Singles.of(table_columns(layout, 1, 512), values, NOISE)
+    histograms = Histograms.of(table_columns(layout, 1, 512), values, NOISE)
     pairs = Pairs((0, 1), GROUPS, {(0, 1): np.ones((1, 3, 3))}, {(0, 1): NOISE})
-    plain = blind(singles, pairs, layout)
+    plain = blind(histograms, pairs, layout)
     rng = np.random.default_rng(0)
-    model = taught(plain, singles, pairs, trust=0.5, deviation=1.0, pair_deviation=1.0, rng=rng)
+    model = with_label_model(
+        plain, histograms, pairs, trust=0.5, deviation=1.0, pair_deviation=1.0, rng=rng
+    )
     assert (model.sample(9, rng).codes[:, 1] == 0).all()
 
 
 def test_the_association_of_cells_that_hold_next_to_nothing_is_a_number():
     table = np.array([[1e9, 1e-310], [1e-310, 0]])
     sizes = np.array([1e9, 1.0])
-    singles = Singles(COLUMNS, [table], [table], [table], [], sizes, NOISE)
-    assert singles.association(0) == pytest.approx(0, abs=1e-6)
+    histograms = Histograms(COLUMNS, [table], [table], [table], [], sizes, NOISE)
+    assert histograms.association(0) == pytest.approx(0, abs=1e-6)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nacre.nets.mosaic_sparse import Link, Sparse, find_links, relink
+from nacre.methods.mosaic.sparse import Link, Sparse, find_links, relink
 
 BLOCKS = ((0, 4), (4, 8), (8, 10))
 TRUTH = {

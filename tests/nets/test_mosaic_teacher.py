@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from nacre.nets.mosaic_draw import chances, draw_labels
-from nacre.nets.mosaic_teacher import evidence, teach
+from nacre.histograms.draw import chances, draw_labels
+from nacre.methods.mosaic.teacher import evidence, teach
 
 
 def table(n=20_000, seed=0):

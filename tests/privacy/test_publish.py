@@ -12,7 +12,7 @@ from tests.vaults import block_of, compiled_sum
 import nacre
 from nacre.ledger import Ledger
 from nacre.methods.merf import MERF
-from nacre.methods.mosaic import Mosaic
+from nacre.methods.mosaic.mosaic import Mosaic
 from nacre.publish import buying, run
 from nacre.publish.predictor import train
 from nacre.rows import TableEncoder

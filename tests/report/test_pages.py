@@ -9,7 +9,7 @@ import pytest
 from tests.report.conftest import COLUMN, SCRIPT
 from tests.report.outline import Outline
 
-from nacre.report.figures.canvas import ROLES
+from nacre.evaluate.report.figures.canvas import ROLES
 
 BOTH = pytest.mark.parametrize("kind", ["confidential", "public"])
 

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from nacre.fit import fit
-from nacre.methods.mosaic import Mosaic
+from nacre.methods.mosaic.mosaic import Mosaic
 from nacre.rows import Source, Stream, TableEncoder, open_source
 from nacre.rows import stream as stream_module
 from nacre.schema import Boolean, Integer, Schema

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.cells import Column
 from nacre.errors import NacreError
+from nacre.histograms.cells import Column
 from nacre.schema import Layout
 
 Places = Callable[[Any], Any]

@@ -149,7 +149,7 @@ class Evaluation:
 
     def to_html(self, path: str | Path | None = None) -> str:
         """The report: one page that needs nothing else; written to `path` if one is given."""
-        from nacre.report import render
+        from nacre.evaluate.report import render
 
         page = render(self)
         if path is not None:
@@ -157,7 +157,7 @@ class Evaluation:
         return page
 
     def _repr_html_(self) -> str:
-        from nacre.report import render_card
+        from nacre.evaluate.report import render_card
 
         return render_card(self)
 

@@ -10,16 +10,16 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
-from nacre.cells import EXACT_TICKS
-from nacre.methods import graphical
-from nacre.methods.graphical import Design
+from nacre.histograms.cells import EXACT_TICKS
+from nacre.methods.graphical import shared
+from nacre.methods.graphical.shared import Design
 from nacre.methods.method import AbstractMethod
 from nacre.methods.settings import setting, settle
 from nacre.rows import TableEncoder
 from nacre.vault import Adjacency, Choice, Sum
 
 if TYPE_CHECKING:
-    from nacre.nets.graphical import GraphicalGenerator
+    from nacre.methods.graphical.generator import GraphicalGenerator
     from nacre.vault import Plan, Vault
 
 
@@ -59,11 +59,11 @@ class AIM(AbstractMethod):
 
     def __post_init__(self) -> None:
         settle(self)
-        graphical.check_shares(self.first, self.choosing)
+        shared.check_shares(self.first, self.choosing)
 
     def design(self, encoder: TableEncoder) -> Design:
         """What will be counted."""
-        found = graphical.make_design(
+        found = shared.make_design(
             encoder, cells=self.cells, bins=self.bins, columns=self.columns, by_label=True
         )
         pairs = len(found.pairs)
@@ -77,16 +77,16 @@ class AIM(AbstractMethod):
         self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
     ) -> tuple[Sum | Choice, ...]:
         """Histograms, all choices, and for each round the counts of the chosen pairs."""
-        return graphical.make_questions(
+        return shared.make_questions(
             encoder, self.design(encoder), first=self.first, choosing=self.choosing
         )
 
     def learn(self, vault: Vault, plan: Plan, *, key: Any) -> GraphicalGenerator:
         """Round by round, choose the pairs that the model so far gets most wrong."""
-        from nacre.nets.graphical_choose import worst_pairs
+        from nacre.methods.graphical.choose import worst_pairs
 
         design = self.design(vault.encoder)  # type: ignore[arg-type]
-        return graphical.learn(
+        return shared.learn(
             vault,
             plan,
             design,

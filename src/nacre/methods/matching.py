@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.cells import Cells
 from nacre.errors import NacreError
+from nacre.histograms.cells import Cells
 from nacre.rows import TableEncoder
 from nacre.schema import Layout
 from nacre.vault import Bound, Segment, Sum

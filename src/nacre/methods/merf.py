@@ -11,8 +11,8 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
-from nacre.cells import Cells, layout_cells
 from nacre.errors import NacreError
+from nacre.histograms.cells import Cells, layout_cells
 from nacre.methods.matching import (
     ask_scales,
     at_least_one,

@@ -5,16 +5,16 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
-from nacre.cells import EXACT_TICKS
-from nacre.methods import graphical
-from nacre.methods.graphical import Design
+from nacre.histograms.cells import EXACT_TICKS
+from nacre.methods.graphical import shared
+from nacre.methods.graphical.shared import Design
 from nacre.methods.method import AbstractMethod
 from nacre.methods.settings import setting, settle
 from nacre.rows import TableEncoder
 from nacre.vault import Adjacency, Choice, Sum
 
 if TYPE_CHECKING:
-    from nacre.nets.graphical import GraphicalGenerator
+    from nacre.methods.graphical.generator import GraphicalGenerator
     from nacre.vault import Plan, Vault
 
 MEGABYTES = 2.0  # a tree is small: never reached
@@ -47,11 +47,11 @@ class MST(AbstractMethod):
 
     def __post_init__(self) -> None:
         settle(self)
-        graphical.check_shares(self.first, self.choosing)
+        shared.check_shares(self.first, self.choosing)
 
     def design(self, encoder: TableEncoder) -> Design:
         """What will be counted: one pair fewer than there are columns."""
-        found = graphical.make_design(
+        found = shared.make_design(
             encoder, cells=self.cells, bins=self.bins, columns=self.columns, by_label=False
         )
         return dataclasses.replace(found, each=max(1, found.joined - 1))
@@ -60,16 +60,16 @@ class MST(AbstractMethod):
         self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
     ) -> tuple[Sum | Choice, ...]:
         """Histograms, the choices of the tree, and the counts of its pairs."""
-        return graphical.make_questions(
+        return shared.make_questions(
             encoder, self.design(encoder), first=self.first, choosing=self.choosing
         )
 
     def learn(self, vault: Vault, plan: Plan, *, key: Any) -> GraphicalGenerator:
         """Choose the tree, count its pairs, fit the model."""
-        from nacre.nets.graphical_choose import spanning_tree
+        from nacre.methods.graphical.choose import spanning_tree
 
         design = self.design(vault.encoder)  # type: ignore[arg-type]
-        return graphical.learn(
+        return shared.learn(
             vault,
             plan,
             design,

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.measurement import Measurement
+from nacre.histograms.measurement import Measurement
 
 
 class AbstractGenerator(abc.ABC):

@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.cells import Cells
 from nacre.errors import NacreError
+from nacre.histograms.cells import Cells
 from nacre.nets.generator import AbstractGenerator
 from nacre.schema import Encoded, Layout
 

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from nacre.cells import Cells
+from nacre.histograms.cells import Cells
 from nacre.nets.logits import MixtureLogits
 from nacre.nets.minimize import Adversary, minimize
 from nacre.nets.mixture import MixtureGenerator

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from nacre.evaluate.tables.rows import Rows
-from nacre.measurement import Measurement
+from nacre.histograms.measurement import Measurement
 from nacre.publish.bins import Bins, cell_counts, choose_bins, schema_cells
 from nacre.publish.distance import distance_at_least, distance_at_most
 

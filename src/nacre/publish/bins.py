@@ -7,10 +7,10 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.cells import number_cells
 from nacre.evaluate.tables.names import value_at, value_names
 from nacre.evaluate.tables.rows import Rows
-from nacre.measurement import MISSING
+from nacre.histograms.cells import number_cells
+from nacre.histograms.measurement import MISSING
 from nacre.schema import Schema
 
 MOST_BINS = 24

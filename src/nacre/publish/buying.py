@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.cells import Column, table_columns
 from nacre.embed.marginals import cell_places
+from nacre.histograms.cells import Column, table_columns
+from nacre.histograms.measured import measured
+from nacre.histograms.measurement import Measurement
 from nacre.ledger import Ledger, charged, reserve_in
-from nacre.measurement import Measurement
 from nacre.model import Model
-from nacre.nets.mosaic_measured import measured
 from nacre.plan import warn_about_rows
 from nacre.publish.predictor import CELLS, Predictor
 from nacre.rows import Stream, TableEncoder

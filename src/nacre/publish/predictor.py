@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.cells import Column, table_columns
 from nacre.embed.marginals import cell_places
 from nacre.evaluate.tables.extras import require
 from nacre.evaluate.tables.rows import Rows
+from nacre.histograms.cells import Column, table_columns
 from nacre.rows import Row, TableEncoder
 
 CELLS = 24  # of a number

@@ -132,7 +132,7 @@ class PublicReport:
 
     def to_html(self, path: str | Path | None = None) -> str:
         """The report: one page that needs nothing else; written to `path` if one is given."""
-        from nacre.report.public import render
+        from nacre.publish.page import render
 
         page = render(self)
         if path is not None:
@@ -140,7 +140,7 @@ class PublicReport:
         return page
 
     def _repr_html_(self) -> str:
-        from nacre.report.public import render_card
+        from nacre.publish.page import render_card
 
         return render_card(self)
 

@@ -10,8 +10,8 @@ from typing import Any
 from nacre.errors import NacreError
 from nacre.evaluate.tables.reading import read
 from nacre.evaluate.tables.rows import Rows
+from nacre.histograms.measurement import Measurement
 from nacre.ledger import Ledger
-from nacre.measurement import Measurement
 from nacre.model import Model
 from nacre.publish.bands import bands
 from nacre.publish.buying import Bought, buy, order, together

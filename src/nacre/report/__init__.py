@@ -1,6 +1,1 @@
-"""The report: one self-contained HTML page, confidential to the data holder."""
-
-from nacre.report.card import render_card
-from nacre.report.page import render
-
-__all__ = ["render", "render_card"]
+"""How pages are made: templates, parts of a page, scales of figures."""

@@ -12,8 +12,8 @@ import nacre
 from nacre.evaluate import evaluate
 from nacre.evaluate.lmdp.statistics import mmd_test, stein_kernel, stein_test
 from nacre.evaluate.metrics.mmd import squared_mmd
+from nacre.evaluate.report.chapters import privacy
 from nacre.report.builder import fill
-from nacre.report.chapters import privacy
 
 
 def normal_score(x):

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from nacre.evaluate import evaluate
+from nacre.evaluate.report.chapters import columns
+from nacre.evaluate.report.figures.canvas import drawing
 from nacre.report.builder import fill
-from nacre.report.chapters import columns
-from nacre.report.figures.canvas import drawing
 from nacre.schema import Datetime, Integer, Real, Schema
 
 

@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 
 from nacre.evaluate import Evaluation
+from nacre.evaluate.report.chapters import privacy
 from nacre.report.builder import fill
-from nacre.report.chapters import privacy
 
 GUARANTEE = {"epsilon": 1.0, "delta": 1e-6, "adjacency": "add-remove"}
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from nacre.evaluate.report.figures.canvas import drawing, new_figure
 from nacre.report.figures.axes import on_axis, share_axis, value_axis
-from nacre.report.figures.canvas import drawing, new_figure
 from nacre.schema import Datetime, Integer, Real
 
 

@@ -5,8 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from nacre.report.figures.canvas import drawing, new_figure
-from nacre.report.figures.columns import _edges
+from nacre.evaluate.report.figures.canvas import drawing, new_figure
+from nacre.evaluate.report.figures.columns import _edges
 from nacre.report.figures.warp import Warp, warp_for
 
 

@@ -1,0 +1,126 @@
+"""The chapter of single columns."""
+
+from collections.abc import Mapping, Sequence
+
+from nacre.evaluate.evaluation import Evaluation
+from nacre.evaluate.findings.columns import AVOID_TV, CARE_TV
+from nacre.evaluate.findings.gaps import Gap, column_gaps
+from nacre.evaluate.findings.numbers import AVOID_SHIFT, CARE_SHIFT, fact
+from nacre.evaluate.findings.words import percent
+from nacre.evaluate.report.chapters.common import View, level, shades
+from nacre.evaluate.report.figures.canvas import drawn
+from nacre.evaluate.report.figures.columns import draw_column, draw_difference, missing_shares
+from nacre.evaluate.tables.shift import Difference, Shift, Subject
+from nacre.evaluate.tables.shifts import ordered_pairs
+from nacre.report.builder import Series, series_of
+from nacre.report.builder.parts import REAL
+from nacre.schema import Datetime
+
+MOST_FIGURES = 60
+MOST_DIFFERENCES = 12
+WORDS = (
+    "Worst first. The percentage is that of the verdicts: the share of rows with the wrong "
+    "value, beyond what as many fresh real rows would show. An axis of a number with a long "
+    "tail is stretched where most rows are."
+)
+
+
+def columns(evaluation: Evaluation) -> View:
+    """Every column, the worst first."""
+    tables = series_of(evaluation.tables)
+    gaps = {table: column_gaps(evaluation.results, table) for table in tables}
+    shifts = {table: _shifts(evaluation, table) for table in tables}
+    names = sorted(
+        evaluation.schema.names,
+        key=lambda name: -max(_badness(name, gaps[t], shifts[t]) for t in tables),
+    )
+    rest = len(names[MOST_FIGURES:])
+    every = [gap.excess for found in gaps.values() for gap in found.values()]
+    return {
+        "several": len(tables) > 1,
+        "words": WORDS + (f" The {rest} best columns are not drawn." if rest else ""),
+        "shades": shades(every, "more than {} of the rows", (AVOID_TV, CARE_TV), "{:.0%}"),
+        "tables": tables.values(),
+        "columns": [
+            {
+                "name": name,
+                "drawing": drawn(
+                    draw_column(name, evaluation.comparisons),
+                    f"Column {name}, real and synthetic",
+                ),
+                "gaps": _gaps(name, tables, gaps),
+                "facts": _facts(evaluation, name, shifts),
+                "missing": _missing(evaluation, name, tables),
+            }
+            for name in names[:MOST_FIGURES]
+        ],
+        "differences": _differences(evaluation, shifts),
+    }
+
+
+def _differences(evaluation: Evaluation, shifts: Mapping[str, Sequence[Shift]]) -> list[View]:
+    """How far columns are apart that a constraint orders."""
+    found = []
+    for earlier, later in ordered_pairs(evaluation.schema)[:MOST_DIFFERENCES]:
+        difference = Difference(later, earlier)
+        figure = draw_difference(earlier, later, evaluation.comparisons)
+        found.append(
+            {
+                "name": str(difference),
+                "days": isinstance(evaluation.schema.columns[later], Datetime),
+                "facts": _facts(evaluation, difference, shifts),
+                "drawing": drawn(figure, f"Difference {difference}, real and synthetic"),
+            }
+        )
+    return found
+
+
+def _shifts(evaluation: Evaluation, table: str) -> list[Shift]:
+    """What is off with the mean and the tails of columns, if that was measured."""
+    if evaluation.score("shifts", table) is None:
+        return []
+    return [shift for shift in evaluation.comparisons[table].shifts if shift.gap > CARE_SHIFT]
+
+
+def _badness(name: str, gaps: Mapping[str, Gap], shifts: Sequence[Shift]) -> float:
+    """How far beyond what is tolerable, whatever is off with the column."""
+    share = gaps[name].excess / AVOID_TV if name in gaps else 0.0
+    return max([share, *(s.gap / AVOID_SHIFT for s in shifts if s.of == name)])
+
+
+def _gaps(
+    name: str, tables: Mapping[str, Series], gaps: Mapping[str, Mapping[str, Gap]]
+) -> list[View]:
+    """How far off the column is in each table."""
+    found = []
+    for table, series in tables.items():
+        if name in gaps[table]:
+            excess = gaps[table][name].excess
+            text = percent(max(excess, 0.0))
+            found.append({"table": series, "text": text, "level": level(excess)})
+    return found
+
+
+def _missing(evaluation: Evaluation, name: str, tables: Mapping[str, Series]) -> list[View]:
+    """How many values are missing in the real table and in each other one; empty if none is."""
+    shares = missing_shares(name, evaluation.comparisons)
+    return [
+        {"table": series, "text": f"{share:.1%}"}
+        for series, share in zip((REAL, *tables.values()), shares, strict=False)
+    ]
+
+
+def _facts(
+    evaluation: Evaluation, of: Subject, shifts: Mapping[str, Sequence[Shift]]
+) -> list[View]:
+    """What is off with a number in each table, a line each."""
+    return [
+        {
+            "table": series,
+            "text": fact(shift, evaluation.schema),
+            "level": level(shift.gap, AVOID_SHIFT, CARE_SHIFT),
+        }
+        for table, series in series_of(evaluation.tables).items()
+        for shift in shifts[table]
+        if shift.of == of
+    ]

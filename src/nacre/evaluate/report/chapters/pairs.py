@@ -1,0 +1,73 @@
+"""The chapter of pairs of columns."""
+
+from nacre.evaluate.evaluation import Evaluation
+from nacre.evaluate.report.chapters.common import View
+from nacre.evaluate.report.figures.canvas import RASTER, drawn
+from nacre.evaluate.report.figures.pairs import MOST_COLUMNS, draw_matrix, draw_pair, shown_columns
+from nacre.evaluate.tables.comparison import TableComparison
+from nacre.evaluate.tables.pairs import Pair
+
+WORST_PAIRS = 6
+
+
+def pairs(evaluation: Evaluation) -> View | None:
+    """Matrices of association, their difference, and the worst pairs."""
+    measured = any(metric.group == "pairs" for metric in evaluation.metrics)
+    if len(evaluation.schema.names) < 2 or not measured:
+        return None
+    return {
+        "several": len(evaluation.tables) > 1,
+        "tables": [
+            {
+                "name": table,
+                "matrices": _matrices(table, comparison),
+                "some": _some(comparison),
+                "worst": _worst(evaluation, table),
+            }
+            for table, comparison in evaluation.comparisons.items()
+        ],
+    }
+
+
+def _some(comparison: TableComparison) -> str:
+    few = len(shown_columns(comparison)) < len(comparison.pairs.names)
+    return f", the {MOST_COLUMNS} columns farthest off" if few else ""
+
+
+def _matrices(table: str, comparison: TableComparison) -> list[View]:
+    """The association in the real table, in this one, and what is between them."""
+    found, shown = comparison.pairs, shown_columns(comparison)
+    names = [found.names[i] for i in shown]
+    real, synthetic = (matrix[shown][:, shown] for matrix in (found.real, found.synthetic))
+    usual = {"low": "−1", "high": "1", "colors": (RASTER["minus"], RASTER["plus"])}
+    difference = {"low": "weaker", "high": "stronger", "colors": (RASTER["less"], RASTER["more"])}
+    return [
+        {
+            "title": kind.capitalize(),
+            "drawing": drawn(draw_matrix(values, names, kind), f"Associations of {table}, {kind}"),
+            **scale,
+        }
+        for values, kind, scale in (
+            (real, "real", usual),
+            (synthetic, "synthetic", usual),
+            (abs(synthetic) - abs(real), "difference", difference),
+        )
+    ]
+
+
+def _worst(evaluation: Evaluation, table: str) -> list[View]:
+    """The pairs that are farthest off."""
+    comparison = evaluation.comparisons[table]
+    places = comparison.pairs.places()
+    return [
+        {
+            "name": str(score.part),
+            "misplaced": f"{score.value:.1%}",
+            "drawing": drawn(
+                draw_pair(comparison, *places[score.part]),
+                f"Cross-table of {score.part} in {table}",
+            ),
+        }
+        for score in evaluation.parts("tv2", table)[:WORST_PAIRS]
+        if isinstance(score.part, Pair)
+    ]

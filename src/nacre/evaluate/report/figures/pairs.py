@@ -1,0 +1,108 @@
+"""Figures of pairs of columns: matrices of association, and the worst pairs drawn out."""
+
+from typing import Any
+
+import numpy as np
+
+from nacre.evaluate.report.figures.canvas import INK, LINE, RASTER, diverging, fading, new_figure
+from nacre.evaluate.tables.cells import joint
+from nacre.evaluate.tables.comparison import TableComparison
+from nacre.evaluate.tables.names import bin_names
+from nacre.evaluate.tables.rows import Coded, Rows
+from nacre.report.builder.text import short
+
+MOST_COLUMNS = 40
+
+
+def shown_columns(comparison: TableComparison) -> list[int]:
+    """All columns, or the forty whose pairs are worst."""
+    distance = comparison.pairs.total_variation
+    if len(distance) <= MOST_COLUMNS:
+        return list(range(len(distance)))
+    return sorted(np.argsort(-distance.mean(axis=1))[:MOST_COLUMNS].tolist())
+
+
+def draw_matrix(values: np.ndarray, names: list[str], kind: str) -> Any:
+    """A square matrix of associations or of their differences, from -1 to 1."""
+    size = len(names)
+    side = 3.5 if size <= 20 else min(0.17 * size, 7.0)
+    figure, axes = new_figure(side, side)
+    colors = (
+        diverging(RASTER["less"], RASTER["more"])
+        if kind == "difference"
+        else diverging(RASTER["minus"], RASTER["plus"])
+    )
+    shown = values.copy()
+    np.fill_diagonal(shown, 0 if kind == "difference" else 1)
+    reach = 0.5 if kind == "difference" else 1.0
+    axes.imshow(shown, cmap=colors, vmin=-reach, vmax=reach, interpolation="none")
+    labels = [short(name, 16) for name in names]
+    font = 8 if size <= 16 else 6.5 if size <= 20 else 5.5
+    axes.set_xticks(range(size), labels, rotation=90, fontsize=font, color=INK)
+    axes.set_yticks(range(size), labels, fontsize=font, color=INK)
+    axes.spines[:].set_visible(True)
+    axes.spines[:].set_color(LINE)
+    figure.tight_layout(pad=0.4)
+    return figure
+
+
+def draw_pair(comparison: TableComparison, first: int, second: int) -> Any:
+    """The cross-table of two columns, real above synthetic, in the same shades.
+
+    Shades follow the square root of the share, so that small cells are seen.
+    """
+    names = comparison.real.names
+    # The column with more values runs along the page, where there is more room.
+    sizes = [comparison.real.binned[i].size for i in (first, second)]
+    if sizes[0] > sizes[1]:
+        first, second = second, first
+    down = _most_frequent(comparison, first, 8)
+    along = _most_frequent(comparison, second, 16)
+    tables = [
+        _cross_table(rows, (first, down), (second, along))
+        for rows in (comparison.real, comparison.synthetic)
+    ]
+    labels = [
+        [short(n, 13) for n in bin_names(comparison.real, names[c], comparison.real.binned[c].size)]
+        for c in (first, second)
+    ]
+    figure, axes = new_figure(3.5, 4.0, nrows=2, sharex=True)
+    top = max(float(table.max()) for table in tables) ** 0.5
+    for axis, table, title in zip(axes, tables, ("real", "synthetic"), strict=True):
+        axis.imshow(
+            np.sqrt(table),
+            cmap=fading(RASTER["cells"]),
+            vmin=0,
+            vmax=top,
+            aspect="auto",
+            interpolation="none",
+        )
+        axis.set_yticks(range(len(down)), [labels[0][i] for i in down], fontsize=8, color=INK)
+        axis.set_title(title, loc="left", pad=3)
+        axis.spines[:].set_visible(True)
+    axes[1].set_xticks(
+        range(len(along)), [labels[1][i] for i in along], rotation=90, fontsize=8, color=INK
+    )
+    figure.tight_layout(pad=0.4, h_pad=0.8)
+    return figure
+
+
+def _most_frequent(comparison: TableComparison, column: int, most: int) -> np.ndarray:
+    """The codes that the real table has most often; a number's in their own order."""
+    codes, size = comparison.real.binned[column]
+    found = np.argsort(-np.bincount(codes, minlength=size), kind="stable")[:most]
+    return np.sort(found) if comparison.real.is_number(comparison.real.names[column]) else found
+
+
+def _cross_table(
+    rows: Rows, first: tuple[int, np.ndarray], second: tuple[int, np.ndarray]
+) -> np.ndarray:
+    """The share of all rows in each combination of the chosen codes."""
+    kept = []
+    for column, codes in (first, second):
+        place = np.full(rows.binned[column].size, len(codes))
+        place[codes] = np.arange(len(codes))
+        kept.append(Coded(place[rows.binned[column].codes], len(codes) + 1))
+    both = joint(kept)
+    counts = np.bincount(both.codes, minlength=both.size).reshape(kept[0].size, kept[1].size)
+    return np.asarray(counts[:-1, :-1] / len(rows))

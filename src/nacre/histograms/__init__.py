@@ -1,0 +1,1 @@
+"""Histograms of columns: cells and bins, cleaning, consistency, drawing; plain arrays, no JAX."""

@@ -1,0 +1,96 @@
+"""Noisy histograms of every column by class, and what can be made of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.histograms.bins import bin_sums, lump_rare, quantile_bins
+from nacre.histograms.cells import Column
+from nacre.histograms.clean import clean
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Histograms:
+    """Class-wise histograms of all columns, each (classes, cells).
+
+    Attributes:
+        columns: whose they are.
+        released: as they left the vault.
+        noisy: the same, or better if more is known by now.
+        cleaned: denoised: support detection, then exponential tails.
+        filled: which cells surely hold rows.
+        sizes: of the classes.
+        noise: the deviation of one released count.
+    """
+
+    columns: tuple[Column, ...]
+    released: list[Array]
+    noisy: list[Array]
+    cleaned: list[Array]
+    filled: list[NDArray[np.bool_]]
+    sizes: Array
+    noise: float
+
+    @staticmethod
+    def of(columns: tuple[Column, ...], values: Array, noise: float) -> Histograms:
+        """From the released counts (C, all cells)."""
+        ends = np.cumsum([column.size for column in columns])
+        released = np.split(values, ends[:-1], axis=1)
+        widths = [np.zeros(0) if k.cells is None else k.cells.widths for k in columns]
+        cleaned, filled, sizes = clean(released, noise, widths)
+        return Histograms(columns, released, released, cleaned, filled, sizes, noise)
+
+    def binned(self, column: int, group: Index) -> tuple[Array, Array]:
+        """Counts (C, bins) of a column's bins, and their variances (bins,).
+
+        Cells that are not filled are many, and their noise adds up.  What they are expected to
+        hold, right within as much again and the noise of one cell, is averaged with what was
+        counted, by precision.
+        """
+        filled = self.filled[column]
+        known = bin_sums(group, np.where(filled, self.noisy[column], 0.0))
+        counted = bin_sums(group, np.where(filled, 0.0, self.noisy[column]))
+        expected = bin_sums(group, np.where(filled, 0.0, self.cleaned[column]))
+        cells = np.bincount(group, filled)
+        counted_variance = self.noise**2 * np.maximum(np.bincount(group) - cells, 1e-9)
+        expected_variance = self.noise**2 + (expected**2).mean(0)
+        trust = expected_variance / (expected_variance + counted_variance)
+        rest = trust * counted + (1 - trust) * expected
+        return known + rest, self.noise**2 * cells + trust * counted_variance
+
+    @property
+    def total(self) -> float:
+        """The noisy number of rows."""
+        return float(self.sizes.sum())
+
+    def group(self, column: int, *, most: int, floor: float, rare: float, slots: int) -> Index:
+        """The bin of each cell of a column: quantiles of a number, the common categories."""
+        mass, kind = self.cleaned[column].sum(0), self.columns[column]
+        if kind.number < 0:
+            return lump_rare(mass, floor=rare, slots=slots)
+        if not kind.nullable:
+            return quantile_bins(mass, most=most, floor=floor, slots=slots)
+        # 'Missing' is the last cell, and always a bin of its own.
+        known = np.maximum(mass[:-1], 1e-9)
+        found = quantile_bins(known, most=most, floor=floor, slots=slots - 1)
+        return np.append(found, found.max() + 1)
+
+    def association(self, column: int) -> float:
+        """Mutual information of a column's cells and the class, from the cleaned histograms."""
+        joint = self.cleaned[column] / self.total
+        product = joint.sum(1, keepdims=True) * joint.sum(0, keepdims=True)
+        used = (joint > 0) & (product > 0)  # the product of two small shares may be too small
+        return float((joint[used] * np.log(joint[used] / product[used])).sum())
+
+    def entropy(self, column: int) -> float:
+        """Of a column's cells over all classes, from the cleaned histograms."""
+        share = self.cleaned[column].sum(0) / self.total
+        return -float((share * np.log(np.maximum(share, 1e-12))).sum())

@@ -1,0 +1,48 @@
+"""What Mosaic's first release measured, for reports of how far its noise may reach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.histograms.cells import Column
+from nacre.histograms.measurement import MISSING, Measurement
+from nacre.schema import Layout
+
+
+def measured(
+    counts: NDArray[np.float32],
+    noise: float,
+    columns: Sequence[Column],
+    layout: Layout,
+    label: int,
+) -> tuple[Measurement, ...]:
+    """The released counts (C, all cells) as one histogram for each column, the label's too.
+
+    The classes of a histogram are added up.  Every column's cells add up to the class sizes with
+    noise that grows with their number: the label's counts are the weighted mean of these.
+    """
+    table = counts.astype(np.float64)
+    parts = np.split(table, np.cumsum([column.size for column in columns])[:-1], axis=1)
+    found = [
+        Measurement(*_cells(column, layout), part.sum(0), noise * np.sqrt(len(table)))
+        for column, part in zip(columns, parts, strict=True)
+    ]
+    if label >= 0:
+        trust = np.array([1 / column.size for column in columns])
+        sizes = sum(part.sum(1) * t for part, t in zip(parts, trust, strict=True)) / trust.sum()
+        codes = np.arange(len(table))
+        name = layout.codes[label].name
+        found.append(Measurement(name, codes, codes, sizes, noise / np.sqrt(trust.sum())))
+    return tuple(found)
+
+
+def _cells(column: Column, layout: Layout) -> tuple[str, NDArray[np.int64], NDArray[np.int64]]:
+    if column.cells is None:
+        codes = np.arange(column.size)
+        return layout.codes[column.code].name, codes, codes
+    gap = np.full(int(column.nullable), MISSING)
+    low, high = np.append(column.cells.low, gap), np.append(column.cells.high, gap)
+    return layout.numbers[column.number].name, low, high

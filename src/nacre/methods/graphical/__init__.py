@@ -1,0 +1,1 @@
+"""Graphical models of chosen marginals: what MST and AIM share."""

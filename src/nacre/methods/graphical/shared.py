@@ -1,0 +1,175 @@
+"""What MST and AIM share: histograms, private choices of pairs, and a graphical model of them.
+
+Bins are made from the first release, as in Mosaic; inference is Private-PGM's (`mbi`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from nacre.errors import NacreError
+from nacre.histograms.cells import Column, table_columns
+from nacre.methods.matching import label_place
+from nacre.rows import TableEncoder
+from nacre.vault import Bound, Choice, Segment, Sum
+
+if TYPE_CHECKING:
+    from nacre.methods.graphical.generator import GraphicalGenerator
+    from nacre.methods.graphical.learn import Learner
+    from nacre.vault import Choices, Plan, Vault
+
+CELLS = 20_000  # of one pair of columns, all classes together
+WIDTH = 10_000  # cells of all columns together, about, in a table of many columns
+
+Pick = Callable[["Learner", "Choices", float], Sequence[int]]
+"""(learner, choices, part of the rounds that will be done) -> the pairs to count next."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Design:
+    """What will be counted: public, from the schema and the settings.
+
+    Attributes:
+        columns: all of them but the label, if all is counted by label.
+        label: the place among the codes of the column by which all is counted, or -1.
+        most: cells of a number.
+        slots: how many bins of a column there is room for.
+        joined: how many columns are paired; the others follow from the label, if there is one.
+        rounds: how often pairs are chosen and then counted.
+        each: how many pairs a round counts.
+    """
+
+    columns: tuple[Column, ...]
+    label: int
+    most: int
+    slots: int
+    joined: int
+    rounds: int = 1
+    each: int = 1
+
+    @property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """Pairs of places among the joined columns."""
+        return tuple(itertools.combinations(range(self.joined), 2))
+
+
+def check_shares(first: float, choosing: float) -> None:
+    """Refuse shares that leave nothing for the counts."""
+    if first + choosing > 0.999:
+        raise NacreError("first and choosing must leave a part of the budget, got all of it.")
+
+
+def make_design(
+    encoder: TableEncoder, *, cells: int, bins: int, columns: int, by_label: bool
+) -> Design:
+    """What will be counted, in one round; by label if that is wanted and leaves room."""
+    layout = encoder.layout
+    label = label_place(encoder) if by_label else -1
+    width = max(len(layout.numbers) + len(layout.codes), 1)
+    most = min(cells, max(16, WIDTH // width))
+    room = bins + bins // 2
+    slots = [min(c.size, room + c.nullable) for c in table_columns(layout, label, most)]
+    if label >= 0 and layout.codes[label].size * max(slots, default=1) ** 2 > CELLS:
+        label = -1
+    every = table_columns(layout, label, most)
+    slot = max(min(c.size, room + c.nullable) for c in every)
+    return Design(every, label, most, slot, min(len(every), columns))
+
+
+def make_questions(
+    encoder: TableEncoder, design: Design, *, first: float, choosing: float
+) -> tuple[Sum | Choice, ...]:
+    """Histograms, all choices, and for each round the counts of the chosen pairs."""
+    from nacre.methods.graphical.fit import require_mbi
+
+    require_mbi()
+    label = encoder.label if design.label >= 0 else None
+    given = f" for each value of '{label.name}'" if label else ""
+    size, width = sum(column.size for column in design.columns), len(design.columns)
+    histograms = Sum(
+        name="histograms",
+        meaning="how many rows lie in each cell of each column" + given,
+        bound=Bound(segments=(Segment(size=size, norm=math.sqrt(width), signed=False),), by=label),
+        share=first if design.pairs else 1.0,
+    )
+    if not design.pairs:
+        return (histograms,)
+    block = Segment(size=design.slots**2, norm=1.0, signed=False)
+    choices = Choice(
+        name="choices of pairs",
+        meaning="which pairs of columns to count" + given,
+        bound=Bound(segments=(block,) * len(design.pairs), by=label),
+        share=choosing,
+        count=design.rounds * design.each,
+    )
+    counts = [
+        Sum(
+            name=f"pairs of columns, round {place + 1}",
+            meaning=f"how many rows lie in each pair of bins of {design.each} chosen pairs" + given,
+            bound=Bound(segments=(block,) * design.each, by=label),
+            share=(1 - first - choosing) / design.rounds,
+        )
+        for place in range(design.rounds)
+    ]
+    return (histograms, choices, *counts)
+
+
+def learn(
+    vault: Vault, plan: Plan, design: Design, pick: Pick, *, bins: int, megabytes: float, steps: int
+) -> GraphicalGenerator:
+    """Release histograms, bin by them, then choose and count pairs and fit the model."""
+    import numpy as np
+
+    from nacre.embed.blocks import block_features
+    from nacre.embed.marginals import cell_places, single_features
+    from nacre.histograms.histograms import Histograms
+    from nacre.methods.graphical.learn import Learner
+
+    encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
+    first, *rest = (planned.question for planned in plan.asked)
+    places = cell_places(encoder.layout, design.columns)
+    sums = vault.sum(first, single_features(places))  # type: ignore[arg-type]
+    histograms = Histograms.of(design.columns, sums.values, sums.noise[0])
+    learner = Learner.of(
+        histograms,
+        label=design.label,
+        always=-1 if design.label >= 0 else _column_of(design, label_place(encoder)),
+        joined=design.joined,
+        slots=design.slots,
+        bins=bins,
+        noise=vault.noise(rest[-1]) if rest else math.inf,
+        megabytes=megabytes,
+        steps=steps,
+    )
+    if not rest:
+        return learner.generator(encoder.layout, design.most)
+    table = np.concatenate(learner.cell_bins)
+    slots = [design.slots] * len(design.columns)
+
+    def features(pairs: Sequence[tuple[int, int]]) -> Any:
+        named = [(learner.joined[i], learner.joined[j]) for i, j in pairs]
+        starts = [design.slots**2 * place for place in range(len(pairs))]
+        return block_features(places, table, named, slots, starts)
+
+    choices, *rounds = rest
+    choose = vault.choose(choices, features(design.pairs))  # type: ignore[arg-type]
+    for place, question in enumerate(rounds, 1):
+        chosen = pick(learner, choose, place / len(rounds))
+        # Where too few are allowed, those chosen are counted more than once.
+        full = sorted(itertools.islice(itertools.cycle(chosen), design.each))
+        picked = [design.pairs[number] for number in full]
+        found = vault.sum(question, features(picked))  # type: ignore[arg-type]
+        learner.add(picked, found.values, found.noise[0])
+        vault.report("fitting the model", place / (len(rounds) + 1))
+        learner.fit(last=place == len(rounds))
+    return learner.generator(encoder.layout, design.most)
+
+
+def _column_of(design: Design, label: int) -> int:
+    """The place of a label that is a column like the others, or -1."""
+    places = [k for k, c in enumerate(design.columns) if c.number < 0 and c.code == label >= 0]
+    return places[0] if places else -1

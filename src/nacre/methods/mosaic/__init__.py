@@ -1,0 +1,1 @@
+"""Mosaic: its settings, and the parts that it alone has."""

@@ -1,0 +1,154 @@
+"""What Mosaic counts in its second release: as fine as the first one says that noise will allow.
+
+The bound of that release is public: so many values, and a norm.  Within it everything may follow
+from the noisy histograms: which columns are joined, how many bins they have, and how much of the
+norm each table gets.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.errors import NacreError
+from nacre.histograms.bins import bin_sums
+from nacre.histograms.histograms import Histograms
+from nacre.methods.mosaic.learn import Loose, Pairs
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+COARSEST = 0.2  # the least share that a bin must be able to have for a column to be joined
+EVEN = 1 / 3  # a table's weight grows with so much power of its size: least error in all of them
+LOOSE = 4.0  # weight of a loose column's bins beside that of a table of their size
+
+
+@dataclasses.dataclass(frozen=True)
+class Counting:
+    """Tables of one release: bins of the `loose` columns, then pairs of the `joined` ones.
+
+    groups[k] is the bin of each cell of column k; weights are whole numbers, one for each table.
+    commonest[k] is the bin of a loose column that is not counted: it holds the rows that no other
+    bin does.  So a row contributes only where it is unusual, and a thousand columns that are
+    mostly 'no' cost as little as a row's few 'yes'; the vault clips rows that have too many.
+    """
+
+    joined: tuple[int, ...]
+    loose: tuple[int, ...]
+    groups: dict[int, Index]
+    commonest: dict[int, int]
+    weights: NDArray[np.int64]
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Pairs of joined columns, in the order of their tables."""
+        return list(itertools.combinations(self.joined, 2))
+
+    def bins(self, column: int) -> int:
+        """How many bins a column has."""
+        return int(self.groups[column].max()) + 1
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many values each table has."""
+        wide = {column: self.bins(column) for column in self.groups}
+        return [wide[c] for c in self.loose] + [wide[i] * wide[j] for i, j in self.pairs]
+
+    def split(self, values: Array, noise: float) -> tuple[Loose, Pairs]:
+        """Released values (classes or 1, size), each weighted one with deviation `noise`."""
+        ends = np.cumsum(self.sizes)
+        parts = np.split(values[:, : ends[-1]], ends[:-1], axis=1)
+        tables = [part / weight for part, weight in zip(parts, self.weights, strict=True)]
+        noises = (noise / self.weights).tolist()
+        alone = len(self.loose)
+        places = {column: place for place, column in enumerate(self.joined)}
+        shaped = {
+            (places[i], places[j]): table.reshape(len(values), self.bins(i), self.bins(j))
+            for (i, j), table in zip(self.pairs, tables[alone:], strict=True)
+        }
+        groups = [self.groups[column] for column in self.joined]
+        pairs = Pairs(self.joined, groups, shaped, dict(zip(shaped, noises[alone:], strict=True)))
+        own = {column: self.groups[column] for column in self.loose}
+        return Loose(own, self.commonest, tables[:alone], noises[:alone]), pairs
+
+
+def plan_counting(
+    histograms: Histograms,
+    *,
+    order: Sequence[int],
+    most: int,
+    bins: int,
+    size: int,
+    norm: int,
+    noise: float,
+    by_class: bool,
+) -> Counting:
+    """The finest counting of at most `most` joined columns that noise and `size` allow.
+
+    `order` lists the columns, those first that should be joined; `noise` is the deviation of a
+    release in which a row's norm is `norm`.  Columns are joined only while bins of `COARSEST` are
+    three noise deviations above zero.
+    """
+    unusual = np.array([1 - table.sum(0).max() / histograms.total for table in histograms.cleaned])
+    for count in _counts(min(most, len(order))):
+        joined = tuple(sorted(order[:count]))
+        loose = tuple(sorted(order[count:])) if by_class else ()
+        crowd = _crowd(np.full(len(loose), LOOSE), unusual[list(loose)])
+        weight = norm / math.sqrt(count * (count - 1) / 2 + crowd + 1e-9)
+        error = noise / weight / histograms.total
+        if 3 * error > COARSEST and count > 2:
+            continue
+        # Four bins of each last: the public bound has room for those, whatever is joined.
+        for fine in sorted({max(bins * part // 4, 4) for part in range(5)}, reverse=True):
+            groups = _groups(histograms, (*joined, *loose), fine, error)
+            masses = {c: bin_sums(groups[c], histograms.cleaned[c]).sum(0) for c in loose}
+            commonest = {column: int(mass.argmax()) for column, mass in masses.items()}
+            found = Counting(joined, loose, groups, commonest, np.zeros(0, np.int64))
+            if sum(found.sizes) <= size:
+                rest = np.array([1 - mass.max() / mass.sum() for mass in masses.values()])
+                return dataclasses.replace(found, weights=_weights(found, rest, norm))
+    raise NacreError(f"Not even two columns can be joined within {size} values.")
+
+
+def _counts(most: int) -> list[int]:
+    """Numbers of columns to try, the largest first."""
+    found = [most]
+    while found[-1] > 2:
+        found.append(max(2, found[-1] - max(1, found[-1] // 8)))
+    return found
+
+
+def _groups(
+    histograms: Histograms, columns: Sequence[int], bins: int, error: float
+) -> dict[int, Index]:
+    return {
+        column: histograms.group(
+            column,
+            most=bins,
+            floor=max(0.01, 3 * error),
+            rare=max(0.005, 2 * error),
+            slots=bins + bins // 2 + histograms.columns[column].nullable,
+        )
+        for column in columns
+    }
+
+
+def _weights(counting: Counting, unusual: Array, norm: int) -> NDArray[np.int64]:
+    """Whole weights of the tables: hardly a row's contribution is longer than `norm`."""
+    raw, alone = np.array(counting.sizes, np.float64) ** EVEN, len(counting.loose)
+    raw[:alone] *= LOOSE
+    square = (raw[alone:] ** 2).sum() + _crowd(raw[:alone], unusual)
+    return np.maximum(np.floor(raw * norm / np.sqrt(square)), 1).astype(np.int64)
+
+
+def _crowd(weights: Array, chance: Array) -> float:
+    """A row's squared weights where it is unusual: a quarter and four deviations above average."""
+    squares, chance = weights**2, np.clip(chance, 0.0, 1.0)  # rounding may leave -1e-16
+    mean = float((squares * chance).sum())
+    spread = math.sqrt(float((squares**2 * chance * (1 - chance)).sum()))
+    return min(float(squares.sum()), 1.25 * mean + 4 * spread)

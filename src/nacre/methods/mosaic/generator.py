@@ -1,0 +1,312 @@
+"""Mosaic's generator: mixtures over bins, cells inside bins by class, and a taught label.
+
+p(x, c) = p(x) q(c | x) prod_l p_l(x_l | c): the mixture gives the bins of the joined columns and
+with its own class their cells, q labels those rows anew, and loose columns (of which no pairs are
+known) follow from the label.  Without a teacher the mixture's own class is the label.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.errors import NacreError
+from nacre.histograms.cells import Column, table_columns
+from nacre.histograms.columns import known_columns
+from nacre.histograms.draw import (
+    chances,
+    decode,
+    draw_bins,
+    draw_cells,
+    draw_labels,
+    log_posterior,
+    pick,
+)
+from nacre.histograms.measurement import Measurement
+from nacre.methods.mosaic.sparse import relink
+from nacre.nets.generator import AbstractGenerator
+from nacre.schema import Encoded, Layout
+
+Array = NDArray[np.float32]
+Index = NDArray[np.int64]
+NO_COUNTS = np.zeros((0, 0), np.float32)
+NO_LINKS = np.zeros((0, 2), np.int64)
+NOT_POSSIBLE = "The model gives rows with these values no probability at all."
+CANDIDATES = 100_000  # rows drawn for a condition on the label before the nearest ones are repeated
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class MosaicGenerator(AbstractGenerator):
+    """Fitted mixtures and what refines them; all of it post-processing of noisy counts.
+
+    components  (R, D) probabilities of the joined columns' bins
+    weights     (R, C) joint weights of component and class
+    bins        (cells,) the place among the D of each cell's bin, -1 for a loose column
+    inside      (C, cells) P(cell | bin, class), for a loose column P(cell | class)
+    tilt        (C, cells) the teacher's coefficients of single cells, zero for loose columns
+    pairs       (T, 2) joined columns whose pairs of bins the teacher knows
+    pair_tilt   (C, sum of the pairs' sizes) its coefficients
+    sizes       cells of each column; `most` as in `table_columns`
+    trust       how much of the mixture's own posterior the teacher keeps; -1 without a teacher
+    label       place of the label among the codes, or -1
+    layout      of the rows
+    links       (L, 2) joined columns, the second of which is drawn again where the pair cannot be
+    linked      (sum of the links' sizes,) the joint tables that they are to have
+    counts      (C, cells) the first release as it was, or none; `noise` is its deviation
+    fixed       codes that every row is to have
+    """
+
+    components: Array
+    weights: Array
+    bins: Index
+    inside: Array
+    tilt: Array
+    pairs: Index
+    pair_tilt: Array
+    sizes: tuple[int, ...]
+    most: int
+    trust: float
+    label: int
+    layout: Layout
+    links: Index = dataclasses.field(default_factory=lambda: NO_LINKS)
+    linked: Array = dataclasses.field(default_factory=lambda: np.zeros(0, np.float32))
+    counts: Array = dataclasses.field(default_factory=lambda: NO_COUNTS)
+    noise: float = 0.0
+    fixed: Mapping[int, int] = dataclasses.field(default_factory=dict)
+
+    def given(self, fixed: Mapping[int, int]) -> Self:
+        """Condition on codes (place among the layout's codes -> code), by Bayes' rule."""
+        return dataclasses.replace(self, fixed=dict(fixed))
+
+    def sample(self, n: int, rng: np.random.Generator) -> Encoded:
+        """Draw rows; conditions hold by Bayes' rule, but for what links draw again."""
+        layout, fixed, classes = self.layout, self.fixed, self.weights.shape[1]
+        columns = known_columns(layout, self.label, self.most, self.sizes, classes)
+        given = self._given(columns, fixed)
+        by_class = self._class_weights(given, fixed)
+        if self.trust < 0:
+            cells, label = self.rows(n, rng, given, by_class)
+        else:
+            cells, label = self._taught(n, rng, given, by_class)
+        for column in range(len(columns)):
+            if not self._joined(column):
+                span, none = self._span(column), np.zeros(n, np.int64)
+                group = np.zeros(self.sizes[column], np.int64)
+                cells[:, column] = draw_cells(self.inside[:, span], group, none, label, rng)
+        for column, cell in given.items():
+            cells[:, column] = cell
+        return decode(cells, label, columns, self.label, layout, rng)
+
+    def rows(
+        self,
+        n: int,
+        rng: np.random.Generator,
+        given: Mapping[int, int] | None = None,
+        by_class: NDArray[np.float64] | None = None,
+    ) -> tuple[Index, Index]:
+        """Cells (n, K) of the joined columns and classes, from the mixture alone."""
+        given = given or {}
+        weights = self.weights.astype(np.float64)
+        for column, cell in given.items():
+            if self._joined(column):
+                place = self._start(column) + cell
+                chance = self.components[:, [self.bins[place]]] * self.inside[:, place]
+                weights = weights * chance
+        if by_class is not None:
+            weights = weights * by_class
+        if not weights.sum() > 0:
+            raise NacreError(NOT_POSSIBLE)
+        component, label = np.divmod(pick(weights, n, rng), weights.shape[1])
+        bins: dict[int, Index] = {}
+        for column in filter(self._joined, range(len(self.sizes))):
+            bins[column] = draw_bins(self._components(column), component, rng)
+            if column in given:
+                bins[column] = np.full(n, self._group(column)[given[column]])
+        self._relink(bins, given, rng)
+        cells = np.zeros((n, len(self.sizes)), np.int64)
+        for column, drawn in bins.items():
+            inside, group = self.inside[:, self._span(column)], self._group(column)
+            cells[:, column] = draw_cells(inside, group, drawn, label, rng)
+        for column, cell in given.items():
+            cells[:, column] = cell
+        return cells, label
+
+    def _relink(
+        self, bins: dict[int, Index], given: Mapping[int, int], rng: np.random.Generator
+    ) -> None:
+        """Draw bins again where a linked pair cannot be; what is given stays."""
+        weights, start = self.weights.sum(1, keepdims=True, dtype=np.float64), 0
+        for parent, child in self.links.tolist():
+            left, right = self._components(parent), self._components(child)
+            model = left.T @ (right * weights)
+            wanted = self.linked[start : start + model.size].reshape(model.shape).astype(np.float64)
+            start += model.size
+            if child not in given:
+                bins[child] = relink(bins[parent], bins[child], model, wanted, rng)
+            elif parent not in given:
+                bins[parent] = relink(bins[child], bins[parent], model.T, wanted.T, rng)
+
+    def posterior(self, cells: Index) -> NDArray[np.float64]:
+        """P(class | joined columns), (n, C): the mixture's, tilted by the teacher."""
+        return chances(self.base(cells) + self._tilts(cells))
+
+    def base(self, cells: Index) -> NDArray[np.float64]:
+        """Log chances before the tilt: the mixture's posterior, drawn towards the class shares."""
+        joined = [column for column in range(len(self.sizes)) if self._joined(column)]
+        places = np.stack([self.bins[self._start(c) + cells[:, c]] for c in joined], axis=1)
+        shares = np.log(np.maximum(self.weights.sum(0, dtype=np.float64), 1e-12))
+        own = log_posterior(self.components, self.weights, places)
+        return self.trust * own + (1 - self.trust) * shares
+
+    def _tilts(self, cells: Index) -> NDArray[np.float64]:
+        total = np.zeros((len(cells), len(self.tilt)))
+        for column in range(len(self.sizes)):
+            if self._joined(column):
+                total += self.tilt[:, self._start(column) + cells[:, column]].T
+        start = 0
+        for left, right in self.pairs:
+            cell, size = self.pair_cell(cells, left, right)
+            total += self.pair_tilt[:, start + cell].T
+            start += size
+        return total
+
+    def pair_cell(self, cells: Index, left: int, right: int) -> tuple[Index, int]:
+        """Each row's pair of bins as one number, and how many pairs of bins there are."""
+        found, sizes = [], []
+        for column in (left, right):
+            group = self._group(column)
+            found.append(group[cells[:, column]])
+            sizes.append(int(group.max()) + 1)
+        return found[0] * sizes[1] + found[1], sizes[0] * sizes[1]
+
+    def _taught(
+        self,
+        n: int,
+        rng: np.random.Generator,
+        given: Mapping[int, int],
+        by_class: NDArray[np.float64],
+    ) -> tuple[Index, Index]:
+        """Rows with the teacher's labels; conditions on the label by rejection, hence exact.
+
+        If the condition is so rare that `CANDIDATES` rows are not enough, the rows still missing
+        are drawn from those candidates in proportion to their chances.
+        """
+        if (by_class == 1).all():
+            cells, _ = self.rows(n, rng, given)
+            return cells, draw_labels(self.posterior(cells), rng)
+        kept: list[Index] = []
+        tried: list[Index] = []
+        missing, rate = n, 0.5
+        while missing > 0 and sum(map(len, tried)) < CANDIDATES + 2 * n:
+            cells, _ = self.rows(int(np.clip(missing / rate, 256, 1 << 14)), rng, given)
+            chance = self.posterior(cells) @ by_class
+            kept.append(cells[rng.random(len(cells)) < chance])
+            tried.append(cells)
+            missing -= len(kept[-1])
+            rate = max(float(chance.mean()), 1e-3)
+        found = np.concatenate([*kept, np.zeros((0, len(self.sizes)), np.int64)])[:n]
+        if len(found) < n:
+            pool = np.concatenate(tried)
+            chance = self.posterior(pool) @ by_class
+            if not chance.sum() > 0:
+                raise NacreError(NOT_POSSIBLE)
+            found = np.concatenate([found, pool[pick(chance, n - len(found), rng)]])
+        chance = self.posterior(found) * by_class
+        return found, draw_labels(chance / chance.sum(1, keepdims=True), rng)
+
+    def _given(self, columns: tuple[Column, ...], fixed: Mapping[int, int]) -> dict[int, int]:
+        """The fixed codes other than the label's, by column."""
+        place = {c.code: k for k, c in enumerate(columns) if c.number < 0}
+        unknown = [code for code in fixed if code != self.label and code not in place]
+        if unknown:
+            raise NacreError("Only columns with a list of values can be fixed.")
+        return {place[code]: value for code, value in fixed.items() if code != self.label}
+
+    def _class_weights(
+        self, given: Mapping[int, int], fixed: Mapping[int, int]
+    ) -> NDArray[np.float64]:
+        """What the conditions on the label and on loose columns say about each class; at most 1."""
+        weights = np.ones(len(self.inside))
+        if self.label in fixed:
+            weights = (np.arange(len(weights)) == fixed[self.label]).astype(np.float64)
+        for column, cell in given.items():
+            if not self._joined(column):
+                weights = weights * self.inside[:, self._start(column) + cell]
+        if not weights.max() > 0:
+            raise NacreError(NOT_POSSIBLE)
+        return weights / weights.max()
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *itertools.accumulate(self.sizes)]
+
+    def _start(self, column: int) -> int:
+        return self._starts[column]
+
+    def _span(self, column: int) -> slice:
+        return slice(self._start(column), self._start(column) + self.sizes[column])
+
+    def _group(self, column: int) -> Index:
+        """The bin of each cell of a joined column, among its own bins."""
+        own = self.bins[self._span(column)]
+        return own - own.min()
+
+    def _components(self, column: int) -> Array:
+        """Each component's probabilities of a joined column's bins."""
+        own = self.bins[self._span(column)]
+        return self.components[:, own.min() : own.max() + 1]
+
+    def _joined(self, column: int) -> bool:
+        return bool(self.bins[self._start(column)] >= 0)
+
+    def measured(self) -> tuple[Measurement, ...]:
+        """The histograms of the first release."""
+        from nacre.histograms.measured import measured
+
+        if not self.counts.size:
+            return ()
+        layout = self.layout
+        columns = table_columns(layout, self.label, self.most)
+        return measured(self.counts, self.noise, columns, layout, self.label)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Sizes as JSON, tables as arrays."""
+        config = {
+            "sizes": list(self.sizes),
+            "most": self.most,
+            "trust": self.trust,
+            "label": self.label,
+            "noise": self.noise,
+        }
+        return config, {name: getattr(self, name) for name in (*FLOATS, *WHOLES)}
+
+    @classmethod
+    def restore(
+        cls, config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], encoder: Any
+    ) -> Self:
+        """The inverse of `state`."""
+        from nacre.methods.mosaic.check import check
+
+        tables: dict[str, Any] = {name: np.asarray(arrays[name], np.float32) for name in FLOATS}
+        tables |= {name: np.asarray(arrays[name], np.int64) for name in WHOLES}
+        generator = cls(
+            **tables,
+            noise=float(config["noise"]),
+            sizes=tuple(int(size) for size in config["sizes"]),
+            most=int(config["most"]),
+            trust=float(config["trust"]),
+            label=int(config["label"]),
+            layout=encoder.layout,
+        )
+        check(generator)
+        return generator
+
+
+FLOATS = ("components", "weights", "inside", "tilt", "pair_tilt", "linked", "counts")
+WHOLES = ("bins", "pairs", "links")

@@ -1,0 +1,276 @@
+"""From noisy counts to a Mosaic generator: bins, targets of the fit, and the taught label."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.histograms.bins import within
+from nacre.histograms.draw import chances
+from nacre.histograms.histograms import Histograms
+from nacre.methods.mosaic.fit import Targets, block_bounds
+from nacre.methods.mosaic.generator import MosaicGenerator
+from nacre.methods.mosaic.sparse import Link, Sparse, find_links
+from nacre.methods.mosaic.teacher import Evidence, evidence, teach
+from nacre.schema import Layout
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+WORK = 6_000_000  # rows times tables times classes that the teacher looks at in one step
+TEACHER_ROWS = 50_000
+TEACHER_BINS = 48
+NOTHING = 1e-9  # rows
+
+
+@dataclasses.dataclass(frozen=True)
+class Pairs:
+    """Two-way counts of the `joined` columns' bins, by class or over all classes.
+
+    tables[i, j] has shape (classes or 1, bins of i, bins of j), i and j being places in `joined`;
+    noise[i, j] is the deviation of each of its counts.
+    """
+
+    joined: tuple[int, ...]
+    groups: list[Index]
+    tables: dict[tuple[int, int], Array]
+    noise: dict[tuple[int, int], float]
+
+    @property
+    def bins(self) -> list[int]:
+        """How many bins each joined column has."""
+        return [int(group.max()) + 1 for group in self.groups]
+
+
+@dataclasses.dataclass(frozen=True)
+class Loose:
+    """Class-wise counts of the bins of columns that are not joined, and their noise.
+
+    A column's commonest bin was not counted: it holds what the others leave.
+    """
+
+    groups: dict[int, Index]
+    commonest: dict[int, int]
+    tables: list[Array]
+    noise: list[float]
+
+
+def refined(histograms: Histograms, loose: Loose) -> Histograms:
+    """Histograms of loose columns that agree with what was counted again, in fewer bins.
+
+    Both countings of a bin are averaged by their precision.  How a class differs from all rows is
+    then shrunk by one factor for all columns: the share of its squares that is not noise.
+    """
+    shares = (histograms.sizes / histograms.total)[:, None]
+    means, gaps, squares, chance = [], [], 0.0, 0.0
+    for (column, group), table, noise in zip(
+        loose.groups.items(), loose.tables, loose.noise, strict=True
+    ):
+        counts, variance = histograms.binned(column, group)
+        before, again = 1 / variance, noise**-2
+        mean = (counts * before + table * again) / (before + again)
+        gap = mean - shares * mean.sum(0)
+        rest = np.arange(len(before)) != loose.commonest[column]
+        # Var(x_c - s_c sum_k x_k) = Var(x) ((1 - s_c)^2 + s_c^2 (C - 1))
+        factor = (1 - shares) ** 2 + shares**2 * (len(shares) - 1)
+        squares += float((gap[:, rest] ** 2).sum())
+        chance += float((factor / (before + again)[rest]).sum())
+        means.append(mean.sum(0))
+        gaps.append(gap)
+    keep, cleaned = max(0.0, 1 - chance / max(squares, 1e-9)), list(histograms.cleaned)
+    for (column, group), mean, gap in zip(loose.groups.items(), means, gaps, strict=True):
+        place = loose.commonest[column]
+        pooled = _completed(mean, place, histograms.total)
+        rows = [
+            _completed(share * pooled + keep * row, place, size)
+            for share, row, size in zip(shares, gap, histograms.sizes, strict=True)
+        ]
+        cleaned[column] = within(group, cleaned[column]) * np.stack(rows)[:, group]
+    return dataclasses.replace(histograms, cleaned=cleaned)
+
+
+def _completed(counts: Array, place: int, total: float) -> Array:
+    """Counts that are not negative and add up to `total`, the one at `place` being what is left."""
+    found = np.maximum(counts, 0.0)
+    found[place] = 0.0
+    found *= min(1.0, total / max(float(found.sum()), 1e-9))
+    found[place] = total - found.sum()
+    return found
+
+
+def agreed(histograms: Histograms, pairs: Pairs) -> Histograms:
+    """Histograms of joined columns that agree with all tables of pairs they are in.
+
+    Each table, added up over its other column, counts the bins once more.  All countings of a bin
+    are averaged by their precision; its cells share equally in what that changes.
+    """
+    if len(next(iter(pairs.tables.values()))) != len(histograms.sizes):
+        return histograms
+    noisy, cleaned = list(histograms.noisy), list(histograms.cleaned)
+    for place, (column, group) in enumerate(zip(pairs.joined, pairs.groups, strict=True)):
+        before, variance = histograms.binned(column, group)
+        total, weight = before / variance, 1 / variance
+        for (i, j), table in pairs.tables.items():
+            if place in (i, j):
+                axis = 2 if place == i else 1
+                again = 1 / (pairs.noise[i, j] ** 2 * table.shape[axis])
+                total, weight = total + table.sum(axis) * again, weight + again
+        change = _spread(total / weight - before, group, histograms.filled[column])
+        noisy[column] = noisy[column] + change
+        changed = np.maximum(cleaned[column] + change, 0.0)
+        # Noise may leave a class nothing at all: it stays as it was.
+        left = changed.sum(1, keepdims=True) > NOTHING
+        cleaned[column] = _sized(np.where(left, changed, cleaned[column]), histograms.sizes)
+    return dataclasses.replace(histograms, noisy=noisy, cleaned=cleaned)
+
+
+def _spread(change: Array, group: Index, filled: NDArray[np.bool_]) -> Array:
+    """The bins' changes (C, bins) in equal parts on their filled cells, or on all if none is."""
+    cells = np.bincount(group, filled)[group]
+    share = np.where(cells > 0, filled / np.maximum(cells, 1), 1 / np.bincount(group)[group])
+    return change[:, group] * share
+
+
+def _sized(table: Array, sizes: Array) -> Array:
+    return table * (sizes / np.maximum(table.sum(1), NOTHING))[:, None]
+
+
+def targets(histograms: Histograms, pairs: Pairs) -> Targets:
+    """Shares and precisions for `fit_mixtures`."""
+    blocks, total = block_bounds(pairs.bins), histograms.total
+    places, classes = blocks[-1][1], len(histograms.sizes)
+    sides = len(next(iter(pairs.tables.values())))
+    moments, precision = np.zeros((sides, places, places)), np.zeros((places, places))
+    for (i, j), table in pairs.tables.items():
+        left, right = slice(*blocks[i]), slice(*blocks[j])
+        moments[:, left, right] = table
+        moments[:, right, left] = table.transpose(0, 2, 1)
+        precision[left, right] = precision[right, left] = (total / pairs.noise[i, j]) ** 2
+    single, single_precision = np.zeros((classes, places)), np.zeros(places)
+    for column, group, block in zip(pairs.joined, pairs.groups, blocks, strict=True):
+        counts, variance = histograms.binned(column, group)
+        single[:, slice(*block)], single_precision[slice(*block)] = counts, total**2 / variance
+    sparse = Sparse.of(pairs.tables, pairs.noise, blocks, total)
+    return Targets(moments / total, precision, single / total, single_precision, blocks, sparse)
+
+
+def without_label_model(
+    histograms: Histograms,
+    pairs: Pairs | None,
+    components: NDArray[np.float32],
+    weights: NDArray[np.float32],
+    *,
+    most: int,
+    label: int,
+    layout: Layout,
+) -> MosaicGenerator:
+    """The generator without a teacher; columns that are not joined follow from the label."""
+    groups = [np.full(column.size, -1) for column in histograms.columns]
+    inside = [within(np.zeros_like(g), t) for g, t in zip(groups, histograms.cleaned, strict=True)]
+    done = 0
+    for column, group in zip(pairs.joined, pairs.groups, strict=True) if pairs else ():
+        groups[column] = group + done
+        inside[column] = within(group, histograms.cleaned[column])
+        done += int(group.max()) + 1
+    cells = sum(column.size for column in histograms.columns)
+    links = _links(histograms, pairs, components, weights) if pairs else []
+    return MosaicGenerator(
+        components=components,
+        weights=weights,
+        bins=np.concatenate(groups).astype(np.int64),
+        inside=np.concatenate(inside, axis=1).astype(np.float32),
+        tilt=np.zeros((len(histograms.sizes), cells), np.float32),
+        pairs=np.zeros((0, 2), np.int64),
+        pair_tilt=np.zeros((len(histograms.sizes), 0), np.float32),
+        links=np.array([(k.parent, k.child) for k in links], np.int64).reshape(-1, 2),
+        linked=np.concatenate([np.zeros(0), *(k.table.ravel() for k in links)]).astype(np.float32),
+        sizes=tuple(column.size for column in histograms.columns),
+        most=most,
+        trust=-1.0,
+        label=label,
+        layout=layout,
+        counts=np.concatenate(histograms.released, axis=1).astype(np.float32),
+        noise=histograms.noise,
+    )
+
+
+def _links(
+    histograms: Histograms,
+    pairs: Pairs,
+    components: NDArray[np.float32],
+    weights: NDArray[np.float32],
+) -> list[Link]:
+    """What has to be linked; columns by their places in the table."""
+    blocks = block_bounds(pairs.bins)
+    sparse = Sparse.of(pairs.tables, pairs.noise, blocks, histograms.total)
+    moments = components.T.astype(np.float64) @ (components * weights.sum(1, keepdims=True))
+    found = find_links(moments, sparse, blocks)
+    return [Link(pairs.joined[k.parent], pairs.joined[k.child], k.table) for k in found]
+
+
+def with_label_model(
+    generator: MosaicGenerator,
+    histograms: Histograms,
+    pairs: Pairs,
+    *,
+    trust: float,
+    deviation: float,
+    pair_deviation: float,
+    rng: np.random.Generator,
+) -> MosaicGenerator:
+    """The generator with a label model that meets the noisy counts over its own rows."""
+    classes, columns = len(histograms.sizes), len(pairs.joined)
+    if classes == 1:
+        return generator  # there is nothing to tell apart
+    enough = WORK // (classes * (columns + 40))
+    n = int(np.clip(histograms.total, 2000, np.clip(enough, 4000, TEACHER_ROWS)))
+    generator = dataclasses.replace(generator, trust=trust)
+    cells, _ = generator.rows(n, rng)
+    base, scale = generator.base(cells), n / histograms.total
+    shares = histograms.sizes / histograms.total
+    groups, tables = [], []
+    for column in pairs.joined:
+        group = histograms.group(column, most=TEACHER_BINS, floor=0.002, rare=0.002, slots=10**9)
+        counts, variance = histograms.binned(column, group)
+        cell = group[cells[:, column]]
+        tables.append(evidence(cell, counts * scale, variance * scale**2, shares, deviation))
+        groups.append(group)
+    chosen: list[tuple[int, int]] = []
+    if pair_deviation and len(next(iter(pairs.tables.values()))) == classes:
+        found = _pair_evidence(generator, cells, pairs, scale, shares, pair_deviation)
+        chance, room = chances(base), max(WORK // (n * classes) - columns, 0)
+        chosen = sorted(found, key=lambda pair: -found[pair].surprise(chance))[:room]
+        tables += [found[pair] for pair in chosen]
+    learned = teach(base, tables)
+    tilt = generator.tilt.copy()
+    starts = np.cumsum([0, *generator.sizes])
+    for column, group, table in zip(pairs.joined, groups, learned, strict=False):
+        tilt[:, starts[column] : starts[column + 1]] = table[:, group]
+    nothing = np.zeros((classes, 0), np.float32)
+    return dataclasses.replace(
+        generator,
+        tilt=tilt,
+        pairs=np.array(chosen, np.int64).reshape(-1, 2),
+        pair_tilt=np.concatenate([nothing, *learned[columns:]], axis=1).astype(np.float32),
+    )
+
+
+def _pair_evidence(
+    generator: MosaicGenerator,
+    cells: Index,
+    pairs: Pairs,
+    scale: float,
+    shares: Array,
+    deviation: float,
+) -> dict[tuple[int, int], Evidence]:
+    """Evidence by pair of columns (their places in the table)."""
+    found = {}
+    for (i, j), table in pairs.tables.items():
+        left, right = pairs.joined[i], pairs.joined[j]
+        cell, size = generator.pair_cell(cells, left, right)
+        noisy = table.reshape(len(table), size) * scale
+        variance = (pairs.noise[i, j] * scale) ** 2
+        found[left, right] = evidence(cell, noisy, variance, shares, deviation)
+    return found

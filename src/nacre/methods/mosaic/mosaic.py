@@ -1,0 +1,283 @@
+"""Mosaic: match private two-way marginals, class by class, with a mixture of products.
+
+Two releases.  The first is a fine histogram of every column for each class; from it alone follow
+coarse bins (a spike is a bin by itself, the others hold equal mass), and how many columns and bins
+the noise will let be seen.  The second counts pairs of bins for each class, within a public bound.
+A row touches one class only, so the label costs nothing.  The rest is post-processing: mixtures
+fitted as closely as the noise allows, and a label model taught by the same counts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self, final
+
+from nacre.histograms.cells import EXACT_TICKS, Column, table_columns
+from nacre.methods.matching import label_place, public_rng
+from nacre.methods.method import AbstractMethod
+from nacre.methods.settings import setting, settle
+from nacre.rows import TableEncoder
+from nacre.vault import Adjacency, Bound, Segment, Sum
+
+if TYPE_CHECKING:
+    from nacre.histograms.histograms import Histograms
+    from nacre.methods.mosaic.generator import MosaicGenerator
+    from nacre.methods.mosaic.learn import Loose, Pairs
+    from nacre.vault import Plan, Vault
+
+
+NORM = 4096  # of one row in the second release, in whole units
+WIDE_FIRST = 0.5  # share of the histograms in tables of more columns than can be joined
+WIDTH = 10_000  # cells of all columns together, about, in a table of many columns
+
+
+@dataclasses.dataclass(frozen=True)
+class Design:
+    """What will be counted: public, from the schema and the settings.
+
+    most      cells of a number
+    joined    at most so many columns are counted in pairs
+    by_class  whether pairs are counted for each class, or over all of them
+    size      room for the second release's counts, in each class
+    """
+
+    columns: tuple[Column, ...]
+    most: int
+    joined: int
+    by_class: bool
+    size: int
+
+
+@final
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Mosaic(AbstractMethod):
+    """Settings of Mosaic; all of them public constants."""
+
+    title: ClassVar[str] = "Mosaic"
+    paper: ClassVar[str] = "nacre; after McKenna et al. (2021): marginals first, then a model"
+    summary: ClassVar[str] = "matches private two-way marginals, class by class"
+
+    first: float = setting(
+        0.3, "share of the budget for the histograms; the pairs get the rest", low=0.001, high=0.999
+    )
+    cells: int = setting(
+        512,
+        "most values of a number that get a cell each; a number with more gets 256 cells",
+        low=4,
+        high=EXACT_TICKS,
+    )
+    bins: int = setting(
+        16,
+        "of a number where pairs are counted: about so many, half as many more at most",
+        low=4,
+        high=1000,
+    )
+    values: int = setting(
+        300_000,
+        "about the most numbers in one release; where that is too few for pairs by class, "
+        "they are counted over all classes",
+        low=100,
+        high=10**8,
+    )
+    columns: int = setting(
+        64,
+        "how many columns pairs are counted of, at most: those that say most about the "
+        "label, fewer where noise would drown them; the others follow from the label",
+        low=1,
+        high=10_000,
+    )
+    components: int = setting(300, "how many products each mixture has", low=1, high=10_000)
+    fits: int = setting(
+        8, "how many mixtures are fitted, to be drawn from in turn", low=1, high=1000
+    )
+    steps: int = setting(1200, "how many steps of Adam fit a mixture, at most", low=1, high=10**6)
+    rate: float = setting(0.05, "Adam's learning rate", low=1e-6, high=1)
+    stop: float = setting(
+        1.0, "a fit stops at this multiple of the misfit that noise alone leaves", low=0, high=10**6
+    )
+    trust: float = setting(
+        0.5, "how much of the mixture's own label posterior the taught label keeps", low=0, high=1
+    )
+    teacher: float = setting(
+        0.3,
+        "prior deviation of the label model's coefficients; 0 for no label model",
+        low=0.001,
+        high=1000,
+        or_zero=True,
+    )
+    teacher_pairs: float = setting(
+        0.15, "likewise, for pairs of columns", low=0.001, high=1000, or_zero=True
+    )
+
+    def __post_init__(self) -> None:
+        settle(self)
+
+    def design(self, encoder: TableEncoder) -> Design:
+        """What will be counted."""
+        layout, label = encoder.layout, label_place(encoder)
+        classes = layout.codes[label].size if label >= 0 else 1
+        # Noise grows with the number of columns: wide tables are better seen through few cells.
+        width = max(len(layout.numbers) + len(layout.codes), 1)
+        room = min(WIDTH // width, self.values // (classes * max(len(layout.numbers), 1)))
+        most = min(self.cells, max(16, room))
+        columns = table_columns(layout, label, most)
+        joined = min(self.columns, len(columns))
+        # Pairs are counted by class if four bins of every column that may be joined find room.
+        by_class = classes * _room(columns, joined, 4) <= self.values
+        room = self.values // (classes if by_class else 1)
+        size = min(_room(columns, len(columns), self.bins), room)
+        return Design(columns, most, joined, by_class, size)
+
+    def questions(
+        self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
+    ) -> tuple[Sum, ...]:
+        """Histograms by class, then pairs of bins by class."""
+        design, label = self.design(encoder), encoder.label
+        given = f" for each value of '{label.name}'" if label else ""
+        size, columns = sum(column.size for column in design.columns), len(design.columns)
+        histograms = Segment(size=size, norm=math.sqrt(columns), signed=False)
+        first = Sum(
+            name="histograms",
+            bound=Bound(segments=(histograms,), by=label),
+            share=self._first(design),
+            unit=1.0,
+            meaning="how many rows lie in each cell of each column" + given,
+        )
+        if design.joined < 2:
+            return (first,)
+        counts = Segment(size=design.size, norm=NORM, signed=False)
+        pairs = design.joined * (design.joined - 1) // 2
+        second = Sum(
+            name="pairs of columns",
+            bound=Bound(segments=(counts,), by=label if design.by_class else None),
+            share=1.0 - self._first(design),
+            unit=NORM / math.sqrt(pairs + len(design.columns) - design.joined),
+            meaning=f"how many rows lie in each pair of bins of at most {pairs} pairs of columns"
+            + (given if design.by_class else ""),
+        )
+        return first, second
+
+    def _first(self, design: Design) -> float:
+        """The histograms' share: all if there are no pairs, more if many columns have none."""
+        if design.joined < 2:
+            return 1.0
+        return max(self.first, WIDE_FIRST) if len(design.columns) > design.joined else self.first
+
+    def small(self) -> Self:
+        """A few components and steps of one fit."""
+        return dataclasses.replace(self, fits=1, components=6, steps=12)
+
+    def learn(self, vault: Vault, plan: Plan, *, key: Any) -> MosaicGenerator:
+        """Release histograms, bin by them, release pairs, then fit and teach."""
+        import numpy as np
+
+        from nacre.embed.marginals import cell_places, single_features
+        from nacre.histograms.histograms import Histograms
+        from nacre.methods.mosaic.fit import fit_mixtures
+        from nacre.methods.mosaic.learn import (
+            agreed,
+            refined,
+            targets,
+            with_label_model,
+            without_label_model,
+        )
+
+        encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
+        layout, design, label = encoder.layout, self.design(encoder), label_place(encoder)
+        question, *rest = self.questions(encoder, plan.adjacency, plan.rows)
+        places = cell_places(layout, design.columns)
+        sums = vault.sum(question, single_features(places))
+        histograms = Histograms.of(design.columns, sums.values, sums.noise[0])
+        if not rest:
+            components = np.zeros((1, 0), np.float32)
+            weights = (histograms.sizes / histograms.total)[None].astype(np.float32)
+            return without_label_model(
+                histograms, None, components, weights, most=design.most, label=label, layout=layout
+            )
+        order = _strongest(histograms, encoder.target)
+        loose, pairs = self._count(vault, design, histograms, order, places, rest[0])
+        histograms = refined(histograms, loose)
+        rng = public_rng(key)
+        components, weights = fit_mixtures(
+            targets(histograms, pairs),
+            fits=self.fits,
+            components=self.components,
+            steps=self.steps,
+            rate=self.rate,
+            stop=self.stop,
+            rng=rng,
+            on_progress=lambda done: vault.report("fitting the generator", done),
+        )
+        histograms = agreed(histograms, pairs)
+        plain = without_label_model(
+            histograms, pairs, components, weights, most=design.most, label=label, layout=layout
+        )
+        if label < 0 or not self.teacher:
+            return plain
+        return with_label_model(
+            plain,
+            histograms,
+            pairs,
+            trust=self.trust,
+            deviation=self.teacher,
+            pair_deviation=self.teacher_pairs,
+            rng=rng,
+        )
+
+    def _count(
+        self,
+        vault: Vault,
+        design: Design,
+        histograms: Histograms,
+        order: list[int],
+        places: Any,
+        question: Sum,
+    ) -> tuple[Loose, Pairs]:
+        """The second release: bins from the first one, then counts of their pairs."""
+        import numpy as np
+
+        from nacre.embed.marginals import table_features
+        from nacre.methods.mosaic.counting import plan_counting
+
+        counting = plan_counting(
+            histograms,
+            order=order,
+            most=design.joined,
+            bins=self.bins,
+            size=design.size,
+            norm=NORM,
+            noise=vault.noise(question),
+            by_class=design.by_class,
+        )
+        groups = [
+            counting.groups.get(place, np.zeros(column.size, np.int64))
+            for place, column in enumerate(design.columns)
+        ]
+        features = table_features(
+            places,
+            np.concatenate(groups),
+            [int(group.max()) + 1 for group in groups],
+            [*((column,) for column in counting.loose), *counting.pairs],
+            counting.weights,
+            list(counting.commonest.values()),
+        )
+        sums = vault.sum(question, features)
+        return counting.split(sums.values, sums.noise[0])
+
+
+def _room(columns: Sequence[Column], joined: int, bins: int) -> int:
+    """How many values bins of all columns and pairs of the `joined` widest can need."""
+    slots = [min(column.size, bins + bins // 2 + column.nullable) for column in columns]
+    wide = sorted(slots)[-joined:]
+    return (sum(wide) ** 2 - sum(s * s for s in wide)) // 2 + sum(slots)
+
+
+def _strongest(histograms: Histograms, target: int | None) -> list[int]:
+    """The columns, those first that say most about the class; a numeric target before all."""
+    columns = range(len(histograms.columns))
+    # Without classes the columns that vary most come first.
+    return sorted(
+        columns, key=lambda c: (c != target, -histograms.association(c), -histograms.entropy(c))
+    )
