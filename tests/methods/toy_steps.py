@@ -45,7 +45,7 @@ class ToySteps(AbstractMethod):
 
     def questions(self, encoder, adjacency, rows):
         """The steps; before them the number of rows, if that is private."""
-        columns, _ = table_cells(encoder)
+        columns, classes = table_cells(encoder)
         first = () if rows else (count_question(0.1),)
         training = Steps(
             name="training",
@@ -53,6 +53,7 @@ class ToySteps(AbstractMethod):
             share=1.0 - sum(question.share for question in first),
             steps=self.steps,
             batch=self.batch,
+            size=classes * sum(column.size for column in columns),
             stages=(Stage(clip=math.sqrt(max(len(columns), 1))),),
             rows=rows,
         )

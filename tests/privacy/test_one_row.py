@@ -21,7 +21,7 @@ from nacre.vault.tracing import RefusedFunction
 
 SCHEMA = Schema(columns={"a": Integer(low=0, high=9), "b": Integer(low=0, high=9)})
 QUESTION = Sum(name="test", share=0.5, bound=Bound(segments=(Segment(size=2, norm=1e5),)))
-TRAINING = Steps(name="training", share=0.5, steps=1, batch=1, rows=10)
+TRAINING = Steps(name="training", share=0.5, steps=1, batch=1, size=2, rows=10)
 SHAPE = plain_encoder(2).shape
 SEEN = []
 

@@ -17,7 +17,7 @@ KEYS = Keys(name="values", column="y", epsilon=0.05, delta=1e-7)
 BOUND = Bound(segments=(Segment(size=1, norm=1.0),), by=Label("y", 2), count=0.5)
 
 SUM = Sum(name="sums", share=0.5, bound=BOUND)
-STEPS = Steps(name="training", share=0.5, steps=5, batch=100, rows=200)
+STEPS = Steps(name="training", share=0.5, steps=5, batch=100, size=1, rows=200)
 PROGRAM = Program(
     state=jnp.zeros(1),
     prepare=lambda state, key: state,

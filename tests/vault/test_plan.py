@@ -24,7 +24,7 @@ from nacre.vault import (
 BLOCKS = Bound(segments=(Segment(size=4, norm=1.0, signed=False),) * 3)
 SUM = Sum(name="sum", share=0.5, bound=BLOCKS)
 CHOICE = Choice(name="choice", share=0.2, bound=BLOCKS, count=3)
-STEPS = Steps(name="steps", share=0.5, steps=20, batch=50, rows=500)
+STEPS = Steps(name="steps", share=0.5, steps=20, batch=50, size=1, rows=500)
 BUDGET = {"epsilon": 1.0, "delta": 1e-5}
 
 

@@ -18,7 +18,7 @@ TABLE = pa.table({"x": list(range(10)) * 20})
 ONE = Bound(segments=(Segment(size=1, norm=9.0, signed=False),))
 SUM = Sum(name="sum", share=0.4, bound=ONE)
 CHOICE = Choice(name="choice", share=0.3, bound=ONE, count=1)
-STEPS = Steps(name="steps", share=0.3, steps=2, batch=50, rows=200)
+STEPS = Steps(name="steps", share=0.3, steps=2, batch=50, size=1, rows=200)
 KEYS = Keys(name="keys", column="x", epsilon=0.1, delta=1e-6)
 PROGRAM = Program(
     state=jnp.zeros(1),

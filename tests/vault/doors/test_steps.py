@@ -28,7 +28,7 @@ from nacre.vault.doors import sum as sum_door
 from nacre.vault.tracing import RefusedFunction
 
 SCHEMA = Schema(columns={"a": Integer(low=0, high=9)})
-QUESTION = Steps(name="training", share=1.0, steps=5, batch=50, rows=200)
+QUESTION = Steps(name="training", share=1.0, steps=5, batch=50, size=1, rows=200)
 
 
 def table(count=200):
@@ -95,6 +95,7 @@ def test_the_rate_is_the_public_one_and_never_above_one():
     [
         ({"steps": 0}, "at least 1"),
         ({"batch": 0}, "at least 1"),
+        ({"size": 0}, "at least 1"),
         ({"stages": (Stage(clip=1.0, share=0.5),)}, "add up"),
         ({"stages": (Stage(clip=1.0),) * 2}, "add up"),
     ],
@@ -116,6 +117,14 @@ def test_stages_that_make_no_sense(change):
         ({"state": jnp.zeros(2)}, "same structure, shapes"),
         ({"state": jnp.zeros(1, jnp.int32)}, "same structure, shapes"),
         ({"state": [jnp.zeros(1)]}, "same structure, shapes"),
+        ({"per_row": (lambda s, e, row, k: jnp.ones(2),)}, "same structure, shapes"),
+        (
+            {
+                "per_row": (lambda s, e, row, k: jnp.ones(2),),
+                "update": lambda state, sums, key: sums[0][:1],
+            },
+            "announced 1 numbers a step; the functions of one row return 2",
+        ),
         ({"per_row": (per_row, per_row)}, "2 functions of one row, the question 1"),
         ({"per_row": (lambda s, e, row, k: row.numbers,)}, "floating"),
     ],
@@ -137,7 +146,7 @@ def test_a_public_number_of_rows_cannot_change_any_more():
 # -- the rate follows from a count ---------------------------------------------------------------
 
 COUNT = count_question(0.2)
-AFTER = Steps(name="training", share=0.8, steps=5, batch=50)
+AFTER = Steps(name="training", share=0.8, steps=5, batch=50, size=1)
 
 
 def count_then_train(charge=None, adjacency="add-remove"):
