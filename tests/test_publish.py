@@ -15,7 +15,8 @@ from nacre.cli import app
 from nacre.embed.marginals import cell_places
 from nacre.evaluate.tables.rows import Rows
 from nacre.histograms.measurement import MISSING, Measurement
-from nacre.methods import MERF, Mosaic
+from nacre.methods.merf import MERF
+from nacre.methods.mosaic.mosaic import Mosaic
 from nacre.publish import bands as bands_module
 from nacre.publish import predictor, publish
 from nacre.publish.bands import bands

@@ -7,7 +7,7 @@ from tests.report.outline import Outline
 
 import nacre
 from nacre.evaluate import Evaluation, evaluate
-from nacre.methods import Mosaic
+from nacre.methods.mosaic.mosaic import Mosaic
 from nacre.publish import PublicReport, publish
 from nacre.schema import Categorical, Integer, Real, Schema
 
