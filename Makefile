@@ -8,7 +8,7 @@ WORKERS ?= 2
 export JAX_PLATFORMS ?= cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types imports package check bench tables docs test-lowest lock clean
+.PHONY: graph help setup demo test lint format types imports package check bench tables docs test-lowest lock clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -60,6 +60,9 @@ tables: $(STAMP) ## re-run the papers' tables (hours; resumes where it stopped)
 
 bench: $(STAMP) ## what can be measured
 	$(BIN)/python -m bench
+
+graph: $(STAMP) ## draw who imports whom into docs/house.md
+	$(BIN)/python -m docs.graph
 
 docs: $(STAMP) ## the documentation site, in site/
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
