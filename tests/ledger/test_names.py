@@ -7,6 +7,7 @@ import pytest
 
 from nacre.ledger import BudgetExceeded, Ledger, LedgerError
 from nacre.ledger.reservation import reserve_in
+from nacre.vault import Plan, count_question
 
 COST = {"epsilon": 1, "delta": 1e-7}
 FIT = {"adjacency": "add-remove", "method": "PEARL"}
@@ -30,7 +31,8 @@ def test_one_name_in_other_letters_is_one_budget(ledger, name):
     assert [entry.dataset for entry in ledger.history(name)] == ["census 2020"]
     with pytest.raises(BudgetExceeded):
         ledger.reserve("census 2020", **COST, **FIT)
-    assert reserve_in(ledger, name, **COST, adjacency="add-remove", method="PEARL") is not None
+    plan = Plan.of([count_question(1.0)], **COST)
+    assert reserve_in(ledger, name, plan) is not None
 
 
 @pytest.mark.parametrize("name", ["Census 2020", "census2020", "census  2020", "CENSUS\u20032020"])
