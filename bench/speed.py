@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from bench.protocol import official_split
-from nacre.rows import Source
-from nacre.vault import Bound, Segment, Vault
+from nacre.rows import Source, Stream, TableEncoder
+from nacre.vault import Bound, Plan, Segment, Sum, Vault
 
 FEATURES, BATCH = 1000, 1100
 
@@ -65,8 +65,8 @@ def our_step() -> tuple[Callable[[], None], Callable[[], None], int]:
     from nacre.nets.logits import MixtureLogits
     from nacre.nets.mixture_fit import free_columns, squared
 
-    schema = official_split().schema
-    layout, label = schema.layout, label_place(schema)
+    encoder = TableEncoder(official_split().schema)
+    layout, label = encoder.layout, label_place(encoder)
     columns, cells = free_columns(layout, label), layout_cells(layout)
     drawn = draw_frequencies(
         layout,
@@ -145,7 +145,8 @@ def repeated(rows: int) -> tuple[Source, Any]:
                 if left <= 0:
                     return
 
-    return Source("repeated Adult", "arrow", None, batches), split.schema
+    columns = tuple(split.schema.columns)
+    return Source("repeated Adult", "arrow", columns, None, lambda _: batches()), split.schema
 
 
 def ask(rows: int, features: int) -> float:
@@ -155,9 +156,10 @@ def ask(rows: int, features: int) -> float:
     from nacre.nets.mixture_fit import free_columns
 
     source, schema = repeated(rows)
-    columns = free_columns(schema.layout, label_place(schema))
+    encoder = TableEncoder(schema)
+    columns = free_columns(encoder.layout, label_place(encoder))
     drawn = draw_frequencies(
-        schema.layout,
+        encoder.layout,
         width=features,
         blocks=1,
         columns=columns,
@@ -166,9 +168,10 @@ def ask(rows: int, features: int) -> float:
         rng=np.random.default_rng(0),
     )
     bound = Bound(segments=(Segment(size=2 * features, norm=feature_norm(features)),), count=1e3)
-    vault = Vault(source, schema, epsilon=1, delta=1e-9)
+    question = Sum(name="bench", share=1.0, bound=bound)
+    vault = Vault(Stream(encoder, source), Plan.of([question], epsilon=1, delta=1e-9))
     start = time.perf_counter()
-    vault.sum(FourierFeatures(drawn), bound, share=1.0, name="bench")
+    vault.sum(question, FourierFeatures(drawn))
     return time.perf_counter() - start
 
 
