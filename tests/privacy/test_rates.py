@@ -1,9 +1,11 @@
 """Training whose rate follows from a noisy count: what it costs is fixed before the count."""
 
+import dataclasses
+
 import pytest
 
 from nacre.errors import NacreError
-from nacre.vault import Adjacency, Plan, Release, Steps, count_question, epsilon_of
+from nacre.vault import Adjacency, Plan, Steps, count_question, epsilon_of
 
 COUNT = count_question(0.05)
 STEPS = Steps(name="training", share=0.95, steps=3, size=10, batch=50)
@@ -18,21 +20,34 @@ def plan():
 def test_whatever_the_count_says_training_costs_what_was_reserved(plan, rows):
     count, reserved = plan.releases
     release = STEPS.after_count(reserved, rows)
-    assert release.delta == reserved.delta
-    assert epsilon_of([release], release.delta) <= reserved.epsilon
-    # Together within the budget, by adding: not by composing, which a rate that was chosen by
+    fixed = dataclasses.replace(release, epsilon=0.0, delta=0.0)
+    assert 0.99 * reserved.epsilon < epsilon_of([fixed], reserved.delta) <= reserved.epsilon
+    # What was reserved is added, whatever the rate; not composed, which a rate that was chosen by
     # looking at the count would break.
-    assert 0.98 < epsilon_of([count, release], 1e-5) <= 1
-    alone = epsilon_of([count], 1e-5 - release.delta) + epsilon_of([release], release.delta)
-    assert epsilon_of([count, release], 1e-5) == pytest.approx(alone, rel=1e-6)
+    assert (release.epsilon, release.delta) == (reserved.epsilon, reserved.delta)
+    alone = epsilon_of([count], 1e-5 - reserved.delta) + reserved.epsilon
+    assert epsilon_of([count, release], 1e-5) == pytest.approx(alone, rel=1e-9)
+    assert 0.98 < alone <= 1
 
 
 def test_a_release_with_a_delta_of_its_own_leaves_the_others_less(plan):
     count, reserved = plan.releases
     release = STEPS.after_count(reserved, 1000)
-    fixed = Release(**{**release.to_dict(), "delta": 0.0})
+    fixed = dataclasses.replace(release, epsilon=0.0, delta=0.0)
     assert epsilon_of([count, fixed], 1e-5) < epsilon_of([count, release], 1e-5)
     assert epsilon_of([release], release.delta * 0.99) == float("inf")
+    # A release that costs more than was reserved for it proves nothing.
+    louder = dataclasses.replace(release, noise=release.noise / 1.5)
+    assert epsilon_of([count, louder], 1e-5) == float("inf")
+
+
+def test_steps_that_were_chosen_after_a_private_draft_are_added(plan):
+    draft = Plan.of([count_question(1.0)], epsilon=0.5, delta=1e-6).releases
+    public = dataclasses.replace(STEPS, rows=1000)
+    (reserved,) = Plan.of([public], epsilon=1, delta=1e-5, prior=draft).releases
+    assert reserved.mechanism == "approximate"
+    left = epsilon_of(draft, 1e-5 - reserved.delta)
+    assert left + reserved.epsilon == pytest.approx(1, rel=2e-3)
 
 
 def test_a_public_number_of_rows_fixes_the_rate_before(plan):

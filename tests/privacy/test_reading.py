@@ -504,3 +504,44 @@ def test_a_release_that_contradicts_itself_is_refused(changes):
 def test_private_facts_without_their_price_are_refused():
     with pytest.raises(SchemaError, match="needs the `releases`"):
         Schema({"x": Integer(low=0, high=9)}, provenance="private")
+
+
+def test_a_record_that_is_too_long_swallows_no_other(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv, "BLOCK", 16)
+    monkeypatch.setattr(csv, "LONGEST", 64)
+    path, good = tmp_path / "t.csv", b"7,a\n" * 50
+    for long in (b"x" * 200, b'"' + b"x\n" * 80 + b'",b', b'1,"' + b'""' * 60 + b'"'):
+        for before, after in ((0, 50), (20, 30), (50, 0)):
+            path.write_bytes(b"age,job\n" + good[: 4 * before] + long + b"\n" + good[: 4 * after])
+            faults = csv.Faults()
+            rows = sum(batch.num_rows for batch in open_source(path).batches(faults))
+            assert (rows, faults.records) == (50, 1)
+
+
+def test_the_number_of_rows_does_not_tell_a_broken_record_from_a_bad_row(tmp_path):
+    schema = Schema({"age": Integer(low=0, high=9)})
+    path, counts = tmp_path / "t.csv", set()
+    for last in ("7", "old", "7,8,9"):
+        path.write_text("age\n" + "7\n" * 20 + last + "\n")
+        counts.add(Stream(TableEncoder(schema), path).count())
+    assert counts == {21}
+
+
+@pytest.mark.parametrize("text", ["-nan", "+nan", "nan(7)", "NaN", "inf"])
+def test_a_text_that_looks_like_no_number_means_the_same_beside_any_other(text):
+    schema = Schema({"x": Integer(low=0, high=9, nullable=True)})
+    alone, beside = (
+        schema.check(pa.table({"x": pa.array(cells, pa.string())}))
+        for cells in (["5", text], ["5", text, "NA"])
+    )
+    assert alone.ok == beside.ok
+
+
+@pytest.mark.parametrize("strange", [decimal.Decimal("sNaN"), complex(1, 2), complex(1, 0)])
+def test_a_strange_number_stops_nothing_and_changes_no_other(strange):
+    schema = Schema({"x": Real(low=0, high=9, nullable=True)})
+    cells = [0.5, 3, 7.25]
+    plain = schema.encode(next(open_source(pd.DataFrame({"x": cells}), schema).batches()))
+    for column in (pd.Series([*cells, strange], dtype=object), pd.Series([*cells, strange])):
+        batch = next(open_source(pd.DataFrame({"x": column}), schema).batches())
+        assert schema.encode(batch).ticks[:3].tolist() == plain.ticks.tolist()

@@ -25,6 +25,8 @@ from nacre.rows.errors import SourceError
 
 BLOCK = 1 << 22  # bytes read at a time
 LONGEST = 1 << 28  # bytes of a record; what is longer is a quote that nobody closed
+QUOTE = re.compile(rb'"')
+STOP = re.compile(rb'["\r\n]')
 # As Arrow's parser has it: a quote opens a field only at its start, and is a letter elsewhere.
 FIELD = rb'(?:"(?:[^"]++|"")*+"[^,\r\n]*+|[^",\r\n][^,\r\n]*+|)'
 RECORD = re.compile(FIELD + rb"(?:," + FIELD + rb")*+(?:\r\n|\n|\r)")
@@ -120,6 +122,7 @@ def _chunks(file: Path, faults: Faults) -> Iterator[bytes]:
     packed = "gzip" if file.name.lower().endswith(".gz") else None
     decoder: codecs.IncrementalDecoder = codecs.getincrementaldecoder("utf-8-sig")("strict")
     waiting, size, over = b"", BLOCK, False
+    lost: bool | None = None  # in a record that is too long: whether a quote is open
     with pa.input_stream(str(file), compression=packed) as stream:
         while not over:
             data = stream.read(size)
@@ -132,14 +135,30 @@ def _chunks(file: Path, faults: Faults) -> Iterator[bytes]:
                 decoder.setstate(begun.getstate())
                 text = decoder.decode(data, final=over)
             waiting += text.encode()
+            if lost is not None:
+                waiting, lost = _after(waiting, lost)
             end = len(waiting) if over else _end(waiting)
             if not end and len(waiting) >= LONGEST:
-                faults.records += 1  # one record up to the end of the file
-                return
+                faults.records += 1  # and the file goes on behind it
+                waiting, lost = _after(waiting, False)
             if end:
                 yield waiting[:end]
             waiting = waiting[end:]
             size = min(max(BLOCK, len(waiting)), LONGEST - len(waiting))
+
+
+def _after(waiting: bytes, quoted: bool) -> tuple[bytes, bool | None]:
+    """What comes behind the record that `waiting` is in the middle of, and None; or nothing yet.
+
+    Nothing yet comes with whether a quote is open at the end: only that can reach over a line.
+    """
+    place = 0
+    while found := QUOTE.search(waiting, place) if quoted else STOP.search(waiting, place):
+        place = found.end()
+        if found.group() != b'"':
+            return waiting[place:], None
+        quoted = not quoted
+    return b"", quoted
 
 
 def _end(waiting: bytes) -> int:

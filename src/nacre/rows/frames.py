@@ -100,7 +100,10 @@ def _typed(series: Any) -> pa.Array:
 
 
 def _objects(series: Any) -> pa.Array:
-    gone = series.isna()
+    try:
+        gone = series.isna()
+    except Exception:  # a cell that cannot be compared with itself must not stop the others
+        gone = series.map(_gone).astype(bool)
     if {str, *map(type, series[~gone])} == {str}:
         with contextlib.suppress(pa.ArrowException, ValueError):  # half a character somewhere
             return pa.array(series, pa.string(), from_pandas=True)  # as `_said` has it, but faster
@@ -110,6 +113,16 @@ def _objects(series: Any) -> pa.Array:
     for place, text in zip(places, numbers.to_pylist(), strict=True):
         said[place] = text
     return pa.array(said, pa.string())
+
+
+def _gone(value: Any) -> bool:
+    """Whether one cell is a gap, by the rule of `Series.isna`."""
+    import pandas as pd
+
+    try:
+        return pd.isna(value) is True
+    except Exception:
+        return False
 
 
 def _said(value: Any) -> str | float | None:
@@ -127,6 +140,8 @@ def _said(value: Any) -> str | float | None:
             said = "true" if value else "false"
         elif isinstance(value, (int, float, decimal.Decimal, np.integer, np.floating)):
             return float(value)
+        elif isinstance(value, (complex, np.complexfloating)) and value.imag == 0:
+            return float(value.real)  # one such cell makes complex numbers of a whole column
         elif isinstance(value, datetime.datetime):
             said = _moment(value)
         elif isinstance(value, datetime.date):

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from nacre.errors import NacreError
+from nacre.rows.csv import Faults
 from nacre.rows.encoder import AbstractEncoder, Block
 from nacre.rows.source import Source
 
@@ -41,8 +42,13 @@ class Stream:
         return found
 
     def count(self) -> int:
-        """The number of rows, bad ones included; public under replace-one only."""
-        return sum(len(part.valid) for part in self._parts())
+        """The number of rows, bad ones and records that are no rows included.
+
+        Public under replace-one only, where a row may become a bad one or a broken record.
+        """
+        faults = Faults()
+        rows = sum(batch.num_rows for batch in self.source.batches(faults))
+        return rows + faults.records
 
     def blocks(self, size: int, on_pass: Callable[[], None] | None = None) -> Iterator[Block]:
         """All rows in blocks of exactly `size`; `on_pass` is called first.

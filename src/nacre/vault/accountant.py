@@ -34,8 +34,8 @@ class Release:
                differences change by at most `sensitivity`;
                'subsampled-gaussian': `steps` noisy sums of `size` numbers in all over Poisson
                batches at rate `rate`;
-               with a `delta` if the rate was chosen after an earlier answer: then it is accounted
-               for by itself at that delta, and added;
+               with an `epsilon` and a `delta` if its rate or steps were chosen after an earlier
+               answer: these were reserved before it, it costs no more, and they are added;
                'approximate': a mechanism proved (`epsilon`, `delta`)-private by itself.
     """
 
@@ -64,7 +64,7 @@ class Release:
         if self.mechanism == "approximate":
             if not self.epsilon > 0 or self.noise or self.sensitivity:
                 raise NacreError(f"Release {self.name!r} needs an epsilon, and nothing else.")
-        elif self.epsilon or not (self.noise > 0 and self.sensitivity > 0):
+        elif not (self.noise > 0 and self.sensitivity > 0):
             raise NacreError(f"Release {self.name!r} needs noise and a sensitivity, no epsilon.")
         elif not 1e-6 < self.noise / self.sensitivity < 1e15:
             raise NacreError(f"Release {self.name!r} has hardly any noise, or nothing but noise.")
@@ -72,8 +72,11 @@ class Release:
         sampled, chosen = (self.mechanism == m for m in ("subsampled-gaussian", "exponential"))
         if (self.rate != 1 and not sampled) or (self.steps != 1 and not (sampled or chosen)):
             raise NacreError(f"Release {self.name!r} cannot have steps or a rate.")
-        if self.delta and not (sampled or self.mechanism == "approximate"):
-            raise NacreError(f"Release {self.name!r} cannot have a delta.")
+        reserved = self.epsilon > 0 and self.delta > 0
+        if self.mechanism != "approximate" and not (
+            (sampled and reserved) or self.epsilon == self.delta == 0
+        ):
+            raise NacreError(f"Release {self.name!r} has an epsilon or delta that mean nothing.")
         if self.one_shot and not 0 < self.mu < math.inf:
             raise NacreError(f"Release {self.name!r} has too little noise to mean anything.")
         if not 0 < self.rate <= 1 or not self.delta < 1:
@@ -175,7 +178,7 @@ def epsilon_of(
     sampled = [r for r in releases if r.mechanism == "subsampled-gaussian"]
     apart, stepwise = ([r for r in sampled if (r.delta > 0) is alone] for alone in (True, False))
     epsilon = math.fsum(r.epsilon for r in fixed) + SLACK_EPSILON * len(one_shot)
-    epsilon += math.fsum(_stepwise_epsilon([r], r.delta, adjacency) for r in apart)
+    epsilon += math.fsum(_reserved_epsilon(r, adjacency) for r in apart)
     spent = math.fsum(r.delta for r in (*fixed, *apart))
     left = (delta - spent) * (1 - SLACK_DELTA * len(one_shot))
     if not one_shot and not stepwise:
@@ -190,6 +193,12 @@ def epsilon_of(
         left /= 2
         epsilon += gaussian_epsilon(total_mu(one_shot), left)
     return epsilon + _stepwise_epsilon(stepwise, left, adjacency)
+
+
+def _reserved_epsilon(release: Release, adjacency: Adjacency) -> float:
+    """What was reserved for a release before its rate was known; infinite if it costs more."""
+    cost = _stepwise_epsilon([release], release.delta, adjacency)
+    return release.epsilon if cost <= release.epsilon * (1 + 1e-9) else math.inf
 
 
 def _stepwise_epsilon(releases: Sequence[Release], delta: float, adjacency: Adjacency) -> float:

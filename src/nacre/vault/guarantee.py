@@ -28,6 +28,10 @@ CHECKED = (
     "All rows were checked to fit the schema before anything was released: that they do, and that "
     "there are two at least, is known. The guarantee is among tables of which that is true."
 )
+READING = (
+    "A row is what is read as one: a frame was built row by row, a CSV record is a row, and the "
+    "table does not change while it is fitted."
+)
 METADATA = "The schema, the types that were stated, and all settings are public."
 
 
@@ -64,7 +68,7 @@ class Guarantee:
     def assumptions(self) -> tuple[str, ...]:
         """What the numbers rest on, in words."""
         kinds = {release.mechanism for release in self.releases}
-        said = [METADATA]
+        said = [METADATA, READING]
         if self.checked:
             said.append(CHECKED)
         if "gaussian" in kinds:
@@ -95,7 +99,8 @@ class Guarantee:
     def __str__(self) -> str:
         number = len(self.releases)
         return (
-            f"(ε = {_upwards(self.epsilon):g}, δ = {self.delta:g}), {self.adjacency.value}, "
+            f"(ε = {upwards(self.epsilon, 4):g}, δ = {upwards(self.delta, 6):g}), "
+            f"{self.adjacency.value}, "
             f"per {self.unit}, {number} release{'' if number == 1 else 's'}"
             f"{', among tables that fit the schema' if self.checked else ''}"
         )
@@ -128,9 +133,9 @@ class Guarantee:
         )
 
 
-def _upwards(epsilon: float) -> float:
-    """epsilon to four digits, never less than it is: what is printed is believed."""
-    if not math.isfinite(epsilon):
-        return epsilon
-    unit = 10.0 ** (math.floor(math.log10(epsilon)) - 3)
-    return math.ceil(epsilon / unit * (1 - 1e-12)) * unit
+def upwards(value: float, digits: int) -> float:
+    """A positive number to so many digits, never less than it is: what is printed is believed."""
+    if not (math.isfinite(value) and value > 0):
+        return value
+    unit = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
+    return math.ceil(value / unit * (1 - 1e-12)) * unit

@@ -19,6 +19,7 @@ from nacre.vault.accountant import (
 from nacre.vault.bound import Adjacency
 from nacre.vault.doors.keys import Keys
 from nacre.vault.doors.steps import Steps
+from nacre.vault.guarantee import upwards
 from nacre.vault.question import AbstractQuestion, Expected
 
 LARGEST_DELTA = 0.01  # no table for which this would be small is worth a model
@@ -175,7 +176,8 @@ class Plan:
 def _headline(planned: Planned) -> str:
     release, share = planned.release, planned.question.share
     if release.mechanism == "approximate":
-        return f"{release.name}: at most (ε = {release.epsilon:.4g}, δ = {release.delta:.2g})"
+        epsilon, delta = upwards(release.epsilon, 4), upwards(release.delta, 3)
+        return f"{release.name}: at most (ε = {epsilon:g}, δ = {delta:g})"
     what = {
         "gaussian": f"{release.size:,} numbers",
         "exponential": f"{release.steps:,} choices among {release.size:,}",
@@ -197,7 +199,7 @@ def _calibrated(
     """The releases at the largest scale at which all of them together cost `epsilon`."""
 
     def releases(scale: float) -> list[Release]:
-        return [_release(question, scale, delta, adjacency) for question in questions]
+        return [_release(question, scale, delta, adjacency, prior) for question in questions]
 
     def cost(noise: float) -> float:
         return epsilon_of([*prior, *releases(1 / noise)], delta, adjacency)
@@ -215,9 +217,14 @@ def _calibrated(
 
 
 def _release(
-    question: AbstractQuestion, scale: float, delta: float, adjacency: Adjacency
+    question: AbstractQuestion,
+    scale: float,
+    delta: float,
+    adjacency: Adjacency,
+    prior: tuple[Release, ...],
 ) -> Release:
-    if isinstance(question, Steps) and question.rows is None:
+    # Steps compose with other releases if their parameters were fixed before the first of them.
+    if isinstance(question, Steps) and (question.rows is None or prior):
         return question.apart(scale, delta * question.share, adjacency)
     return question.release(scale, adjacency)
 

@@ -65,8 +65,7 @@ class Vault:
         self._stream = stream
         self._charge_to = charge
         self._lock = threading.Lock()
-        self._asked: set[int] = set()
-        self._releases = plan.prior
+        self._made: dict[int, Release] = {}  # by place in the plan
 
     @property
     def adjacency(self) -> Adjacency:
@@ -76,7 +75,7 @@ class Vault:
     @property
     def releases(self) -> tuple[Release, ...]:
         """What has been released so far, what came before the plan included."""
-        return self._releases
+        return (*self.plan.prior, *self._made.values())
 
     def noise(self, question: AbstractQuestion) -> float:
         """The noise of an answer to come, in the units of the question's own sensitivity."""
@@ -127,17 +126,18 @@ class Vault:
         `rows` is a noisy number of rows, where the question has no public one.
         """
         place, release = self._find(question, Steps)
-        if question.rows is None:
-            if rows is None:
-                raise NacreError(
-                    f"'{question.name}' needs a number of rows: a public one in the question, or a "
-                    "noisy one here, from a count that was announced."
-                )
-            release = question.after_count(release, rows)
-        elif rows is not None:
+        known = rows if question.rows is None else question.rows
+        if known is None:
+            raise NacreError(
+                f"'{question.name}' needs a number of rows: a public one in the question, or a "
+                "noisy one here, from a count that was announced."
+            )
+        if rows is not None and question.rows is not None:
             raise NacreError(
                 f"'{question.name}' has a public number of rows; its rate cannot change any more."
             )
+        if release.mechanism == "approximate":  # reserved, as the rate was to follow from answers
+            release = question.after_count(release, known)
         return steps_door.answer(
             question,
             release,
@@ -158,17 +158,21 @@ class Vault:
     # -- what it cost --------------------------------------------------------------------------
 
     def guarantee(self, *, checked: bool = False) -> Guarantee:
-        """What has been promised so far, from all releases, at the plan's delta.
+        """What is promised, from all releases of the plan, at its delta.
 
-        `checked` says that all rows were found to fit, which then is known.
+        Those that were announced and not made count, too: what a total would be that depends on
+        when somebody stopped asking is not proved.  `checked` says that all rows were found to fit,
+        which then is known.
         """
-        if not self._releases:
+        if not self._made:
             raise NacreError("Nothing has been released yet, so there is nothing to guarantee.")
+        planned = enumerate(self.plan.releases)
+        releases = (*self.plan.prior, *(self._made.get(place, each) for place, each in planned))
         return Guarantee(
-            epsilon=epsilon_of(self._releases, self.plan.delta, self.adjacency),
+            epsilon=epsilon_of(releases, self.plan.delta, self.adjacency),
             delta=self.plan.delta,
             adjacency=self.adjacency,
-            releases=self._releases,
+            releases=releases,
             checked=checked,
         )
 
@@ -178,16 +182,16 @@ class Vault:
             raise NacreError(f"This door takes a {kind.__name__}, got a {type(question).__name__}.")
         self.plan.find(question)
         for place, planned in enumerate(self.plan.asked):
-            if planned.question == question and place not in self._asked:
+            if planned.question == question and place not in self._made:
                 return place, planned.release
         raise NacreError(f"'{question.name}' has been asked already, as often as was announced.")
 
     def _charge(self, place: int, release: Release) -> None:
         # One step for all threads: of two that ask the same question only one may pass.
         with self._lock:
-            if place in self._asked:
+            if place in self._made:
                 raise NacreError(f"'{release.name}' has been asked already.")
-            cost = epsilon_of([*self._releases, release], self.plan.delta, self.adjacency)
+            cost = epsilon_of([*self.releases, release], self.plan.delta, self.adjacency)
             if not cost <= self.plan.epsilon * (1 + 1e-9):
                 raise BudgetExceeded(
                     f"'{release.name}' would bring epsilon to {cost:.4g} at "
@@ -195,8 +199,7 @@ class Vault:
                 )
             if self._charge_to is not None:
                 self._charge_to(release)
-            self._asked.add(place)
-            self._releases = (*self._releases, release)
+            self._made[place] = release
 
 
 def _nothing(row: Any) -> jnp.ndarray:

@@ -6,6 +6,8 @@ read becomes null and is marked. Arrow's own errors quote the cell, so none may 
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -101,10 +103,12 @@ def numbers(array: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _parse_numbers(cells: pa.Array) -> tuple[pa.Array, np.ndarray]:
-    try:  # most columns are clean, and this is several times faster than looking at each cell
-        return pc.cast(cells, pa.float64()), np.zeros(len(cells), bool)
-    except pa.ArrowInvalid:
-        pass
+    # Most columns are clean, and this is several times faster than looking at each cell.  Arrow
+    # takes texts such as "-nan" for numbers, which must mean the same beside any other cell.
+    with contextlib.suppress(pa.ArrowInvalid):
+        found = pc.cast(cells, pa.float64())
+        if not pc.any(pc.is_nan(found)).as_py():
+            return found, np.zeros(len(cells), bool)
     empty = says_nothing(cells)
     # A column of Booleans is read as ones and zeros, and one among objects is a word here.
     for word, digit in (("true", "1"), ("false", "0")):

@@ -56,10 +56,11 @@ class Steps(AbstractQuestion):
     Sensitivity:  one event per step with noise multiplier 1 / sqrt(sum (clip / noise)^2).
     Guarantee:    privacy-loss distribution of the Poisson-subsampled Gaussian.  Its parameters are
                   fixed before the first answer, so that it composes with all other releases.
-                  Where the number of rows is private, the rate follows from a noisy count: then the
-                  release gets an epsilon and a delta of its own, which are fixed before, and these
-                  are added (the worst pair of an (epsilon, delta)-private mechanism dominates it
-                  whatever rate the count led to).
+                  Where the number of rows is private and the rate follows from a noisy count, or
+                  where a private draft was seen before the question was asked, the release gets an
+                  epsilon and a delta of its own, which are fixed before, and these are added (the
+                  worst pair of an (epsilon, delta)-private mechanism dominates it whatever rate and
+                  steps the answers led to).
     Public:       all of it; `rows` is a public number of rows, or None.
 
     Attributes:
@@ -121,29 +122,26 @@ class Steps(AbstractQuestion):
         mu = gaussian_mu(reserved.epsilon, reserved.delta)
         multiplier = calibrate(
             lambda m: epsilon_of(
-                [self._at(rate, m, reserved.adjacency, reserved.delta)],
-                reserved.delta,
-                reserved.adjacency,
+                [self._at(rate, m, reserved.adjacency)], reserved.delta, reserved.adjacency
             ),
             reserved.epsilon,
             guess=subsampled_guess(mu, rate, self.steps),
         )
-        return self._at(rate, multiplier, reserved.adjacency, reserved.delta)
+        release = self._at(rate, multiplier, reserved.adjacency)
+        return dataclasses.replace(release, epsilon=reserved.epsilon, delta=reserved.delta)
 
-    def _at(
-        self, rate: float, multiplier: float, adjacency: Adjacency, delta: float = 0.0
-    ) -> Release:
+    def _at(self, rate: float, multiplier: float, adjacency: Adjacency) -> Release:
         return Release(
             name=self.name,
             mechanism="subsampled-gaussian",
             theorem=THEOREM,
             adjacency=adjacency,
             size=self.size,
-            sensitivity=1.0,
+            # In clips; one part in 10^9 more than needed, for the rounding of norms to floats.
+            sensitivity=1 + 1e-9,
             noise=multiplier,
             rate=rate,
             steps=self.steps,
-            delta=delta,
         )
 
     def expected(self, release: Release, rows: int | None) -> Expected:
