@@ -28,6 +28,9 @@ class Stream:
         self.encoder = encoder
         self.source: Source = encoder.open(data)
         self._kept: list[Block] | None = None
+        self._broken = (
+            0  # records of the last pass that were no rows; none where the check went well
+        )
 
     def check(self) -> int:
         """The holder's own check, before anything is spent; returns the number of rows."""
@@ -46,9 +49,7 @@ class Stream:
 
         Public under replace-one only, where a row may become a bad one or a broken record.
         """
-        faults = Faults()
-        rows = sum(batch.num_rows for batch in self.source.batches(faults))
-        return rows + faults.records
+        return sum(len(part.valid) for part in self._parts()) + self._broken
 
     def blocks(self, size: int, on_pass: Callable[[], None] | None = None) -> Iterator[Block]:
         """All rows in blocks of exactly `size`; `on_pass` is called first.
@@ -95,8 +96,10 @@ class Stream:
         if self._kept is not None:
             yield from self._kept
         else:
-            for _, part in self._remembered(self.source.batches()):
+            faults = Faults()
+            for _, part in self._remembered(self.source.batches(faults)):
                 yield part
+            self._broken = faults.records
 
     def _remembered(
         self, batches: Iterator[pa.RecordBatch]
