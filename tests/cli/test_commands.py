@@ -168,7 +168,10 @@ def test_evaluate_writes_a_report(fitted, tmp_path):
 def test_evaluate_refuses(fitted, tmp_path):
     real, schema = fitted / "people.csv", ("--schema", fitted / "people.yaml")
     report = ("-o", tmp_path / "report.html")
+    narrow, other = fitted / "narrow.yaml", ("--model", fitted / "out.nacre")
+    narrow.write_text("columns:\n  age: {type: integer, low: 17, high: 90}\n")
     for arguments, words in (
+        ((real, real, "--schema", narrow, *other), "The model is of another table"),
         ((real, tmp_path / "none.csv", *schema), "There is no file or folder"),
         ((real, real, *schema, "--metrics", "beauty"), "beauty"),
         ((real, real, *schema, "--label", "incom"), "incom"),
