@@ -55,7 +55,8 @@ def evaluate(
         label: the column that models should predict, instead of the schema's; None for no label.
         metrics: "quick", "all" (with the papers' twelve classifiers), or names of metrics.
         guarantee: what is guaranteed about the synthetic table (a `Guarantee`, a certificate, a
-            dictionary, or the model it was drawn from), or a dictionary of these by the same names as `synthetic`.
+            dictionary, or the model it was drawn from), or a dictionary of these by the same names
+            as `synthetic`.
         classifiers: names of classifiers to try instead of the default ones.
         lmdp: sets of columns whose α-LMDP is to be tested at α = 0.05, or a dictionary with an α
             for each; see `nacre.lmdp_report`.

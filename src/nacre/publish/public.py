@@ -27,8 +27,8 @@ RESTS = (
     "other than the releases listed below, which are covered by the guarantee."
 )
 READ = (
-    "it rests on the model and a synthetic table. Two things in it were computed from private rows: "
-    "the releases listed below, which are covered by the guarantee, and the schema’s bounds and "
+    "it rests on the model and a synthetic table. Two things in it were computed from private "
+    "rows: the releases listed below, which are covered by the guarantee, and the schema’s bounds and "
     "values, which are not."
 )
 PROVIDED = "the synthetic table was drawn from this model, as the publisher says"

@@ -17,8 +17,8 @@ CHECK = (
 ONLY = "Nothing else was ever computed from the private rows for this page or for the model."
 BUT_SCHEMA = (
     "Beside these, the schema’s bounds and values were read from the private rows; a person said "
-    "that they are public (reviewed: true), and the guarantee does not cover them. Nothing else was "
-    "computed from the private rows for this page or for the model."
+    "that they are public (reviewed: true), and the guarantee does not cover them. Nothing else "
+    "was computed from the private rows for this page or for the model."
 )
 
 
