@@ -28,8 +28,8 @@ RESTS = (
 )
 READ = (
     "it rests on the model and a synthetic table. Two things in it were computed from private "
-    "rows: the releases listed below, which are covered by the guarantee, and the schema’s bounds and "
-    "values, which are not."
+    "rows: the releases listed below, which are covered by the guarantee, and the schema’s bounds "
+    "and values, which are not."
 )
 PROVIDED = "the synthetic table was drawn from this model, as the publisher says"
 PUBLIC = "the schema, read from the rows, is public, as a person said"
