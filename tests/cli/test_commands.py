@@ -247,6 +247,9 @@ def test_schema_draft_prints_yaml(folder):
     ).stderr.replace("\n", "")
     over = ("schema", "draft", folder / "people.csv", "-o", folder / "people.csv", "--force")
     assert "would replace it" in folder.run(*over).stderr
+    (folder / "semicolons.csv").write_text("age;sex\n30;Male\n")
+    done = folder.run("schema", "draft", folder / "semicolons.csv")
+    assert done.exit_code == 2 and "semicolons" in done.stderr
     for more in ((), ("--epsilon", "1", "--delta", "1e-6")):
         done = folder.run("schema", "draft", folder / "people.parquet", "--drop", "inccome", *more)
         assert done.exit_code == 2
