@@ -310,6 +310,6 @@ def test_without_sklearn_it_says_what_to_install(real, good, schema, monkeypatch
     monkeypatch.delitem(sys.modules, "sklearn", raising=False)
     for name in [m for m in sys.modules if m.startswith("sklearn.")]:
         monkeypatch.delitem(sys.modules, name)
-    with pytest.raises(ImportError, match=r"pip install 'nacre\[evaluate\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'nacre-dp\[evaluate\]'"):
         evaluate(real, good, schema, metrics=["auc"], classifiers=["decision tree"], jobs=1)
     assert evaluate(real, good, schema, metrics=["tv1"]).score("tv1") is not None
