@@ -26,7 +26,7 @@ $(STAMP): pyproject.toml requirements.lock
 setup: $(STAMP) ## make .venv with everything that the tests need
 
 demo: $(STAMP) ## bundled data to a private synthetic table and report.html
-	$(BIN)/nacre demo
+	$(BIN)/nacre demo --force
 
 test: $(STAMP) ## all tests
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
@@ -79,4 +79,4 @@ lock: ## pin the versions that `make test` installs
 	  --python-version 3.11 --custom-compile-command 'make lock' --output-file requirements.lock
 
 clean: ## remove what the targets made
-	rm -rf .venv .venv-lowest .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache site dist build report.html
+	rm -rf .venv .venv-lowest .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache site dist build demo.nacre synthetic.csv report.html

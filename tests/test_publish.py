@@ -1,5 +1,6 @@
 """Public reports: what noise leaves open is told rightly, for every kind of table."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -322,6 +323,19 @@ def test_narrow_tables(columns):
     page = publish(fitted, rows=200, data=people()[columns], epsilon=10, delta=1e-6)
     assert [band.column for band in page.bands] == columns
     assert "Safe to publish" in page.to_html()
+
+
+def test_a_schema_read_from_the_rows_is_not_said_to_be_known_without_them(model):
+    declared, claims = publish(model, rows=300), ("without looking at", "Nothing else was ever")
+    assert all(claim in declared.to_html() for claim in claims)
+    read = dataclasses.replace(SCHEMA, provenance="data", reviewed=True)
+    page = publish(nacre.fit(people(), read, method=SMALL, epsilon=500, delta=1e-6), rows=300)
+    told = page.to_html()
+    assert not any(claim in told for claim in (*claims, "other than the releases"))
+    assert "read from the private rows" in told
+    assert "a person said that they are public (reviewed: true)" in told
+    assert page.first_line.startswith("Safe to publish if the schema, read from the rows, is")
+    assert page.first_line != declared.first_line
 
 
 def test_prediction_alone_is_bought_where_the_model_brings_histograms(model):

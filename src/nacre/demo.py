@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -21,6 +22,7 @@ from nacre.model import Model
 DELTA = 1e-5
 ROWS = 30_000  # a round number: how many rows there really are is private
 SHOWN = 5
+MODEL, TABLE, REPORT = FILES = ("demo.nacre", "synthetic.csv", "report.html")
 Report = Callable[[str, float | None], None]
 
 
@@ -34,7 +36,8 @@ def run(
 ) -> Model:
     """Fit, sample and evaluate Adult; leave demo.nacre, synthetic.csv and report.html in `folder`.
 
-    `bars` opens a progress display; it is closed again before anything is printed.
+    Files of these names are replaced: asking is the caller's. `bars` opens a progress display; it
+    is closed again before anything is printed.
     """
     require("sklearn")  # before the work, not after it
     started = time.perf_counter()
@@ -53,12 +56,12 @@ def run(
         model = nacre.fit(
             train, schema, epsilon=epsilon, delta=DELTA, seed=seed, on_progress=report
         )
-    model.save(folder / "demo.nacre")
+    model.save(folder / MODEL)
     console.print(f"{model.method}: {model.guarantee}", style="bold green", markup=False)
 
     console.rule("sample: as many rows as you like, at no further cost", align="left")
     synthetic = model.sample_arrow(ROWS, seed=seed)
-    pa.csv.write_csv(synthetic, folder / "synthetic.csv")
+    pa.csv.write_csv(synthetic, folder / TABLE)
     console.print(_rows(synthetic.slice(0, SHOWN)))
 
     console.rule("evaluate: the data holder's own eyes, not private", align="left")
@@ -71,12 +74,13 @@ def run(
             guarantee=model.guarantee,
             on_progress=report,
         )
-    found.to_html(folder / "report.html")
+    found.to_html(folder / REPORT)
+    shown = shlex.quote(str(folder / MODEL))
     console.print(found.summary(), markup=False)
     for name, what in (
-        ("report.html", "how good the synthetic rows are; confidential"),
-        ("synthetic.csv", f"{synthetic.num_rows:,} synthetic rows; yours to share"),
-        ("demo.nacre", "the model and its certificate; try `nacre show demo.nacre --verify`"),
+        (REPORT, "how good the synthetic rows are; confidential"),
+        (TABLE, f"{synthetic.num_rows:,} synthetic rows; yours to share"),
+        (MODEL, f"the model and its certificate; try `nacre show {shown} --verify`"),
     ):
         console.print(Text.assemble((f"{folder / name}", "bold cyan"), f"  {what}"))
     console.print(f"Done in {time.perf_counter() - started:.0f} seconds.")

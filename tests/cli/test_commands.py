@@ -168,7 +168,10 @@ def test_evaluate_writes_a_report(fitted, tmp_path):
 def test_evaluate_refuses(fitted, tmp_path):
     real, schema = fitted / "people.csv", ("--schema", fitted / "people.yaml")
     report = ("-o", tmp_path / "report.html")
+    narrow, other = tmp_path / "narrow.yaml", ("--model", fitted / "out.nacre")
+    narrow.write_text("columns:\n  age: {type: integer, low: 17, high: 90}\n")
     for arguments, words in (
+        ((real, real, "--schema", narrow, *other), "The model is of another table"),
         ((real, tmp_path / "none.csv", *schema), "There is no file or folder"),
         ((real, real, *schema, "--metrics", "beauty"), "beauty"),
         ((real, real, *schema, "--label", "incom"), "incom"),
@@ -176,7 +179,7 @@ def test_evaluate_refuses(fitted, tmp_path):
         done = fitted.run("evaluate", *arguments, *report)
         assert done.exit_code == 2, done.output
         assert words in done.stderr
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.iterdir()) == [narrow]
 
 
 def test_ledger_opens_and_shows(tmp_path):
@@ -244,6 +247,13 @@ def test_schema_draft_prints_yaml(folder):
     ).stderr.replace("\n", "")
     over = ("schema", "draft", folder / "people.csv", "-o", folder / "people.csv", "--force")
     assert "would replace it" in folder.run(*over).stderr
+    (folder / "semicolons.csv").write_text("age;sex\n30;Male\n")
+    done = folder.run("schema", "draft", folder / "semicolons.csv")
+    assert done.exit_code == 2 and "semicolons" in done.stderr
+    for more in ((), ("--epsilon", "1", "--delta", "1e-6")):
+        done = folder.run("schema", "draft", folder / "people.parquet", "--drop", "inccome", *more)
+        assert done.exit_code == 2
+        assert "Did you mean 'income'?" in done.stderr
     assert folder.run("schema", "draft", folder / "people.csv", "--epsilon", "1").exit_code == 2
     assert folder.run("schema", "draft", folder / "people.csv", "--dataset", "p").exit_code == 2
 

@@ -32,6 +32,19 @@ def test_demo_shows_the_whole_road_and_leaves_its_files(quick, tmp_path):
     assert nacre.load(tmp_path / "demo.nacre").guarantee.epsilon <= 1
     # A round number of rows, not the private one.
     assert len((tmp_path / "synthetic.csv").read_text().splitlines()) == 30_001
+    said = "".join(done.stdout.split())
+    assert f"nacreshow{tmp_path / 'demo.nacre'}--verify" in said
+
+
+def test_demo_replaces_nothing_unasked(quick, tmp_path):
+    (tmp_path / "synthetic.csv").write_text("mine")
+    done = Folder(tmp_path).run("demo", "-o", tmp_path)
+    assert done.exit_code == 2
+    assert "would replace" in done.stderr and "--force" in done.stderr
+    assert (tmp_path / "synthetic.csv").read_text() == "mine"
+    assert len(list(tmp_path.iterdir())) == 1
+    assert Folder(tmp_path).run("demo", "-o", tmp_path, "--force", "-q").exit_code == 0
+    assert (tmp_path / "synthetic.csv").read_text() != "mine"
 
 
 def test_demo_needs_a_folder(tmp_path):

@@ -1,5 +1,6 @@
 """The private draft: what it finds, what it hides, what it costs."""
 
+import dataclasses
 import datetime
 
 import numpy as np
@@ -51,6 +52,15 @@ def table() -> pa.Table:
 @pytest.fixture(scope="module")
 def drafted() -> Schema:
     return private_draft(table(), epsilon=5.0, delta=1e-6, label="color", types=TYPES)
+
+
+def test_a_private_draft_does_not_ask_for_a_review(drafted):
+    text = drafted.to_yaml()
+    assert "provenance: private" in text and "Until then a fit refuses" not in text
+    assert Schema.parse(text) == drafted
+    drafted.require_usable()
+    read = dataclasses.replace(drafted, provenance="data", releases=()).to_yaml()
+    assert "Until then a fit refuses" in read and "reviewed: false" in read
 
 
 def test_bounds_are_public_edges_around_most_rows(drafted):

@@ -1,6 +1,10 @@
 """Rows from frames, files and folders; messages that quote no value."""
 
+import dataclasses
 import gzip
+import re
+import subprocess
+import sys
 
 import pandas as pd
 import polars as pl
@@ -74,6 +78,20 @@ def test_files_that_cannot_be_read(tmp_path, name, content, message):
     assert "secret" not in str(caught.value) and "ller" not in str(caught.value)
 
 
+def test_semicolons_are_told(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("age;wage\n30;secret,5\n")
+    for names in (None, ["age", "wage"]):
+        with pytest.raises(SourceError, match="looks separated by semicolons") as caught:
+            open_source(path, names)
+    assert "secret" not in str(caught.value)
+    command = re.search(r"`(.+)`", str(caught.value)).group(1).replace("python", sys.executable)
+    subprocess.run(command, shell=True, check=True, cwd=tmp_path)
+    assert read(tmp_path / "commas.csv") == {"age": ["30"], "wage": ["secret,5"]}
+    # A column may have such a name, if the schema says so.
+    assert open_source(path, ["age;wage"]).columns == ("age;wage",)
+
+
 def test_a_damaged_csv_is_read_and_its_damage_counted(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_bytes(b'a,b\n1,x\n1,2,secret\n\xff,y\n"3\n4",z\n5\n6,"open\n')
@@ -83,6 +101,8 @@ def test_a_damaged_csv_is_read_and_its_damage_counted(tmp_path):
     assert (found.rows, found.bad_rows, found.lines, found.utf8) == (4, 1, 2, False)
     assert not found.ok
     assert "2 lines have more or fewer fields" in found.describe()
+    one = dataclasses.replace(found, lines=1).describe()
+    assert "1 line has more or fewer fields than the header, so it is no row." in one
     assert "not UTF-8" in found.describe()
     assert "secret" not in found.describe()
 

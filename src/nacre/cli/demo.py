@@ -18,13 +18,22 @@ def demo(
     ] = Path(),
     epsilon: Annotated[float, typer.Option(help="The privacy parameter ε.")] = 1.0,
     seed: Annotated[int | None, typer.Option(help="Decides public randomness only.")] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace files of the same names in the folder.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Make private synthetic data from the bundled Adult table, and a report on it."""
     if not output.is_dir():
         stop(f"There is no folder {output}. Make it first.")
-    from nacre.demo import run
+    from nacre.demo import FILES, run
 
+    there = [str(output / name) for name in FILES if (output / name).exists()]
+    if there and not force:
+        stop(
+            f"The demo would replace {', '.join(there)}. Choose another folder with --output, or "
+            "use --force."
+        )
     # With --quiet the files are the only result.
     console = Console(quiet=True) if quiet else out()
     run(

@@ -46,8 +46,8 @@ def evaluate(
     names = [path.name.partition(".")[0] for path in synthetic]
     if len(set(names)) < len(names):
         names = [str(path) for path in synthetic]
-    guarantee = None if model is None else nacre.load(model).guarantee
-    if guarantee is not None and len(synthetic) > 1:
+    drawn_from = None if model is None else nacre.load(model)
+    if drawn_from is not None and len(synthetic) > 1:
         stop("--model says where one synthetic table comes from; with several, leave it out.")
     with progress(quiet=quiet) as report:
         found = nacre.evaluate(
@@ -57,7 +57,7 @@ def evaluate(
             test=None if test is None else str(test),
             label=KEEP if label is None else label,
             metrics=metrics if metrics in ("quick", "all") else metrics.split(","),
-            guarantee=guarantee,
+            guarantee=drawn_from,
             ledger=ledger,
             dataset=dataset,
             seed=seed,

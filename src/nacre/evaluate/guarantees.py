@@ -6,15 +6,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nacre.errors import NacreError
+from nacre.schema import Schema
+from nacre.schema.table import listed
 
 
-def describe(guarantee: Any, tables: Sequence[str]) -> dict[str, dict[str, Any]]:
+def describe(guarantee: Any, tables: Sequence[str], schema: Schema) -> dict[str, dict[str, Any]]:
     """For each table, what is guaranteed: at least `epsilon` (None if infinite) and `delta`.
 
     Args:
         guarantee: a `Guarantee`, a certificate or dictionary with an `epsilon` somewhere in it, a
-            model that has one of these, or a dictionary of any of them by table name.
+            model that has one of these, or a dictionary of any of them by table name. A model must
+            have the schema's columns: the guarantee of another table's says nothing of this one.
         tables: the names of the tables. A single guarantee is the one of a single table.
+        schema: of the tables.
     """
     if guarantee is None:
         return {}
@@ -23,17 +27,19 @@ def describe(guarantee: Any, tables: Sequence[str]) -> dict[str, dict[str, Any]]
         and "epsilon" not in guarantee
         and set(guarantee) & set(tables)
     ):
-        return {name: _one(guarantee[name]) for name in tables if guarantee.get(name) is not None}
+        given = {name: guarantee[name] for name in tables if guarantee.get(name) is not None}
+        return {name: _one(each, schema) for name, each in given.items()}
     if len(tables) > 1:
         raise NacreError(
             f"One guarantee was given for {len(tables)} tables. Give a dictionary with the names "
             f"of the tables it is true of: {', '.join(tables)}."
         )
-    return {tables[0]: _one(guarantee)}
+    return {tables[0]: _one(guarantee, schema)}
 
 
-def _one(guarantee: Any) -> dict[str, Any]:
+def _one(guarantee: Any, schema: Schema) -> dict[str, Any]:
     if hasattr(guarantee, "guarantee"):
+        _refuse_another_table(guarantee, schema)
         guarantee = guarantee.guarantee
     if hasattr(guarantee, "to_dict"):
         found = dict(guarantee.to_dict())
@@ -54,3 +60,21 @@ def _one(guarantee: Any) -> dict[str, Any]:
     epsilon = found["epsilon"]
     infinite = epsilon is None or not math.isfinite(float(epsilon))
     return {**found, "epsilon": None if infinite else float(epsilon)}
+
+
+def _refuse_another_table(model: Any, schema: Schema) -> None:
+    """Types and values may have been narrowed since the fit; the columns are the same."""
+    if not hasattr(model, "schema"):
+        return
+    names = model.schema.names  # a model of something else than a table refuses this itself
+    lacking = [name for name in schema.names if name not in names]
+    beyond = [name for name in names if name not in schema.names]
+    if not lacking and not beyond:
+        return
+    said = [f"lacks {listed(lacking)}"] if lacking else []
+    said += [f"has {listed(beyond)}, which the schema lacks"] if beyond else []
+    raise NacreError(
+        f"The model is of another table: it {', and '.join(said)}. Its guarantee says nothing of "
+        "this table. Give the model that the table was drawn from, and the schema that it was "
+        "fitted with."
+    )

@@ -3,6 +3,7 @@
 import dataclasses
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from nacre.errors import NacreError
@@ -28,7 +29,7 @@ Progress = Callable[[str, float | None], None]
 def evaluate(
     real: Any,
     synthetic: Any,
-    schema: Schema,
+    schema: Schema | str | Path,
     *,
     test: Any = None,
     label: str | None = KEEP,
@@ -48,13 +49,14 @@ def evaluate(
         real: the private table that the synthetic one was made from: a pandas, polars or Arrow
             frame, a CSV or Parquet file, or a folder of them.
         synthetic: the synthetic table, or a dictionary of several by name.
-        schema: what the columns are.
+        schema: what the columns are, or the path of a YAML file that says it.
         test: real rows that were not used to make the synthetic table. Without them a fifth of
             `real`, drawn by `seed`, is kept from the models that are trained on real rows.
         label: the column that models should predict, instead of the schema's; None for no label.
         metrics: "quick", "all" (with the papers' twelve classifiers), or names of metrics.
-        guarantee: what is guaranteed about the synthetic table (a `Guarantee`, a certificate, or a
-            dictionary), or a dictionary of these by the same names as `synthetic`.
+        guarantee: what is guaranteed about the synthetic table (a `Guarantee`, a certificate, a
+            dictionary, or the model it was drawn from), or a dictionary of these by the same names
+            as `synthetic`.
         classifiers: names of classifiers to try instead of the default ones.
         lmdp: sets of columns whose α-LMDP is to be tested at α = 0.05, or a dictionary with an α
             for each; see `nacre.lmdp_report`.
@@ -66,6 +68,7 @@ def evaluate(
     """
     started = time.perf_counter()
     chosen = choose(metrics)
+    schema = _as_schema(schema)
     label = schema.label if label is KEEP else label
     if label is not None and label not in schema.names:
         raise NacreError(
@@ -77,7 +80,7 @@ def evaluate(
         raise NacreError("No synthetic table was given: the dictionary is empty.")
     default = PUBLISHED if metrics == "all" else QUICK
     models = available(default if classifiers is None else tuple(classifiers))
-    guarantees = describe(guarantee, list(tables))
+    guarantees = describe(guarantee, list(tables), schema)
     sets = [] if lmdp is None else column_sets(lmdp, 0.05, schema)
     spent = spending(ledger, dataset)
     report = on_progress or (lambda stage, done: None)
@@ -102,6 +105,17 @@ def evaluate(
         },
         spent=spent,
         seconds=round(time.perf_counter() - started, 2),
+    )
+
+
+def _as_schema(given: Any) -> Schema:
+    """A schema, which is read if it is the path of one."""
+    if isinstance(given, str | Path):
+        return Schema.read(given)
+    if isinstance(given, Schema):
+        return given
+    raise NacreError(
+        f"schema must be a nacre.Schema or the path of its YAML file, got a {type(given).__name__}."
     )
 
 

@@ -26,7 +26,13 @@ RESTS = (
     "it rests on the model and a synthetic table. Nothing in it was computed from private rows "
     "other than the releases listed below, which are covered by the guarantee."
 )
-PROVIDED = "if the synthetic table was drawn from this model, as the publisher says"
+READ = (
+    "it rests on the model and a synthetic table. Two things in it were computed from private "
+    "rows: the releases listed below, which are covered by the guarantee, and the schema’s bounds "
+    "and values, which are not."
+)
+PROVIDED = "the synthetic table was drawn from this model, as the publisher says"
+PUBLIC = "the schema, read from the rows, is public, as a person said"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -74,8 +80,10 @@ class PublicReport:
     @property
     def first_line(self) -> str:
         """What the page begins with."""
-        given = f" {PROVIDED}" if self.table.seed is None else ""
-        return f"{SAFE}{given}: {RESTS}"
+        read = self.schema.provenance == "data"
+        provisos = [PROVIDED] * (self.table.seed is None) + [PUBLIC] * read
+        given = f" if {' and if '.join(provisos)}" if provisos else ""
+        return f"{SAFE}{given}: {READ if read else RESTS}"
 
     def summary(self) -> str:
         """The overall picture in words and a few numbers."""

@@ -15,6 +15,7 @@ import csv
 import dataclasses
 import io
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,20 @@ def not_utf8(file: Path | str) -> str:
     return (
         f"{file} is not UTF-8 text. Convert it first, for example with "
         f"`iconv -f LATIN1 -t UTF-8 {Path(file).name} > utf8.csv`."
+    )
+
+
+def other_separator(file: Path | str, names: Sequence[str]) -> str:
+    """What to do about a file that separates by semicolons; nothing if it does not seem to."""
+    if len(names) != 1 or ";" not in names[0]:
+        return ""
+    name = shlex.quote(Path(file).name)
+    packed = str(file).lower().endswith(".gz")
+    return (
+        f"{file} looks separated by semicolons: its header has no comma. Convert it first, for "
+        f'example with `{f"zcat {name} | " if packed else ""}python -c "import csv, sys; '
+        "csv.writer(sys.stdout).writerows(csv.reader(sys.stdin, delimiter=';'))\" "
+        f"{'' if packed else f'< {name} '}> commas.csv`; write decimal commas as points too."
     )
 
 

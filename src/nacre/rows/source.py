@@ -52,9 +52,10 @@ class Source:
         if faults.bytes:
             raise SourceError(csv.not_utf8(self.name))
         if faults.records:
+            one = faults.records == 1
             raise SourceError(
-                f"{self.name}: {faults.records:,} lines have more or fewer fields than the header. "
-                "Check quotes and commas."
+                f"{self.name}: {faults.records:,} {'line has' if one else 'lines have'} more or "
+                "fewer fields than the header. Check quotes and commas."
             )
 
     def check(self, schema: Schema, watch: Watch = iter) -> Check:
@@ -103,6 +104,10 @@ def _from_path(path: Path, names: Sequence[str] | None) -> Source:
     heads = [_head(file) for file in files]
     columns = tuple(heads[0][0] if names is None else names)
     for file, (found, _) in zip(files, heads, strict=True):
+        # A column may be called so; then the schema names it.
+        named = names is not None and found == list(names)
+        if _is_csv(file) and not named and (said := csv.other_separator(file, found)):
+            raise SourceError(said)
         _require(columns, found, str(file))
         if any(found.count(name) > 1 for name in columns):
             raise SourceError(f"{file} has two columns of the same name. Rename one of them.")

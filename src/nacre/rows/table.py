@@ -177,7 +177,7 @@ class TableEncoder(AbstractEncoder):
 
     def rules(self, where: Mapping[str, Any] | None) -> tuple[Rule, ...]:
         """The schema's constraints and the caller's conditions."""
-        asked = given(where or {}, self.schema.columns)
+        asked = given({} if where is None else where, self.schema.columns)
         return tuple(dict.fromkeys((*self.schema.rules, *asked)))
 
     def fixed(self, rules: Sequence[Rule]) -> dict[int, int]:

@@ -89,9 +89,11 @@ class Check:
                 for reason, count in reasons.items()
             ]
         if self.lines:
+            one = self.lines == 1
             lines.append(
-                f"  {self.lines:,} lines have more or fewer fields than the header, so they are no "
-                "rows. Check quotes and commas; --bad-rows zero leaves them out."
+                f"  {self.lines:,} {'line has' if one else 'lines have'} more or fewer fields than "
+                f"the header, so {'it is no row' if one else 'they are no rows'}. Check quotes and "
+                f"commas; --bad-rows zero leaves {'it' if one else 'them'} out."
             )
         if not self.utf8:
             lines.append(

@@ -211,7 +211,10 @@ def dump(
         parts += [LABEL, _yaml({"label": said["label"]})]
     if said["provenance"] != "declared" or said["reviewed"]:
         parts += [PROVENANCE, _yaml({"provenance": said["provenance"]})]
-        parts += [REVIEW, _yaml({"reviewed": said["reviewed"]})]
+    # A fit asks for a review only of what was read from the rows.
+    if said["provenance"] == "data" or said["reviewed"]:
+        parts += [REVIEW] * (said["provenance"] == "data")
+        parts += [_yaml({"reviewed": said["reviewed"]})]
     parts.append("columns:\n")
     for name, facts in said["columns"].items():
         parts += [f"  {line}\n" for line in (remarks or {}).get(name, ())]

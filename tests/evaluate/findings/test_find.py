@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pytest
 
 from nacre.evaluate import Score
 from nacre.evaluate.findings.find import find
@@ -46,6 +47,26 @@ def test_models_are_judged_by_the_best_on_either_side(compare, real):
     assert [f.level for f in found] == ["care"]
     assert "AUC 0.630 (logistic); trained on real rows the best has 0.660 (boosting)" in (
         found[0].text
+    )
+
+
+@pytest.mark.parametrize(
+    ("metric", "here", "there", "level"),
+    [
+        ("auc", 0.53, 0.54, "note"),
+        ("auc", 0.4, 0.55, "note"),
+        ("auc", 0.56, 0.57, "good"),
+        ("r2", -0.02, 0.0, "note"),
+        ("r2", -0.5, -0.01, "note"),
+        ("r2", 0.03, 0.04, "good"),
+    ],
+)
+def test_what_real_rows_cannot_predict_is_no_praise(compare, real, metric, here, there, level):
+    scores = [score(metric, "boosting", here, there)]
+    (found,) = (f for f in find("s", scores, compare(real, real), None) if f.topic == "Models")
+    assert found.level == level
+    assert ("cannot be predicted from these columns, even with real" in found.text) == (
+        level == "note"
     )
 
 

@@ -85,6 +85,14 @@ def test_missing_is_none():
 
 
 @pytest.mark.parametrize(
+    "gap", [None, float("nan"), np.float32("nan"), np.datetime64("NaT"), pd.NA, pd.NaT]
+)
+def test_every_way_to_write_missing(gap):
+    assert fits({"wage": gap}, wage=None) and not fits({"wage": gap})
+    assert fits({"job": [gap, "cook"]}, job=None) and fits({"job": [gap, "cook"]})
+
+
+@pytest.mark.parametrize(
     ("where", "message"),
     [
         ({"x": 1}, "There is no column 'x'. The columns are 'age'"),
@@ -100,7 +108,9 @@ def test_missing_is_none():
         ({"age": "x"}, "'x' is not a number"),
         ({"age": object}, "is not a number"),
         ({"age": True}, "True is not a number"),
-        ({"age": float("nan")}, "nan is not a number"),
+        ({"age": float("nan")}, "'age' is never missing"),
+        ("age=30", r"must be a dictionary of conditions by column, such as .*, got a str"),
+        ([("age", 30)], "got a list"),
         ({"height": 1.5}, "use a range"),
         ({"job": "baker"}, "'baker' is not among the schema's values: 'cook', "),
         ({"job": ("cook", "other")}, "has no order, so it has no range. Give a list"),

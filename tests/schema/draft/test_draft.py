@@ -115,6 +115,14 @@ def test_all_problems_at_once_without_values():
     assert len(column(table["name"], most_values=200).values) == 200
 
 
+def test_a_misspelt_column_to_drop_is_told():
+    table = pa.table({"name": ["a", "b"], "age": [1, 2], "a": [1, 2]})
+    for drop in (["nmae"], "nmae", ["age", "nmae"]):
+        with pytest.raises(SchemaError, match=r"'nmae' is to be dropped.* Did you mean 'name'\?"):
+            survey(table, drop=drop)
+    assert survey(table, drop="name").schema.names == ("age", "a")
+
+
 def test_one_bad_column_does_not_stop_the_others():
     table = pa.table({"name": [f"person {i}" for i in range(200)], "ok": list(range(200))})
     found = survey(table)

@@ -8,6 +8,8 @@ from nacre.evaluate.scores.score import Score
 
 # Of the area under the ROC curve, or of R², below the best model that was trained on real rows.
 AVOID_AUC, CARE_AUC = 0.05, 0.02
+# What the best model of real rows has to pass, or there is nothing that synthetic rows could keep.
+CHANCE = {"auc": 0.55, "r2": 0.0}
 
 
 class _Model(NamedTuple):
@@ -41,7 +43,14 @@ def model_findings(scores: Mapping[str, Sequence[Score]], label: str | None) -> 
             f"the best of {len(each)} has {title} {here.value:.3f} ({here.name}); trained on real "
             f"rows the best has {there.reference:.3f} ({there.name})"
         )
-    if gap > AVOID_AUC:
+    if there.reference <= CHANCE[name]:
+        yield Finding(
+            "note",
+            "Models",
+            f"{label} cannot be predicted from these columns, even with real rows, so models say "
+            f"nothing of this table: {numbers}.",
+        )
+    elif gap > AVOID_AUC:
         yield Finding(
             "avoid", "Models", f"Do not train models of {label} on it: {numbers}.", 10 * gap
         )

@@ -76,17 +76,28 @@ def _level(band: Band) -> str | None:
 def facts(report: PublicReport) -> View:
     """What is public about each column, and the synthetic table's own statistics."""
     rows = [_line(report.schema, report.table.rows, name) for name in report.schema.names]
-    head = [Cell("Column"), Cell("Declared"), Cell("In the synthetic table"), right("missing")]
+    read = report.schema.provenance == "data"
+    said = "In the schema" if read else "Declared"
+    head = [Cell("Column"), Cell(said), Cell("In the synthetic table"), right("missing")]
     if not any(column.nullable for column in report.schema.columns.values()):
         head, rows = head[:-1], [row[:-1] for row in rows]
-    bought = ", or bought from them and listed below" if report.schema.releases else ""
     stated = report.schema.to_dict().get("constraints", ())
     return {
-        "words": f"What the schema declares, known without looking at the private rows{bought}, "
-        "and statistics of the synthetic table itself.",
+        "words": f"{_origin(report.schema)}, and statistics of the synthetic table itself.",
         "table": DataTable(head, rows),
         "rules": [rule if isinstance(rule, str) else json.dumps(rule) for rule in stated],
     }
+
+
+def _origin(schema: Schema) -> str:
+    """Where the schema's facts come from."""
+    bought = ", or bought from them and listed below" if schema.releases else ""
+    if schema.provenance == "data":
+        return (
+            f"What the schema says, read from the private rows{bought} (a person said that it is "
+            "public; the guarantee does not cover it)"
+        )
+    return f"What the schema declares, known without looking at the private rows{bought}"
 
 
 def _line(schema: Schema, rows: Rows, name: str) -> list[Cell]:

@@ -14,6 +14,13 @@ CHECK = (
     "from the noise of the releases."
 )
 
+ONLY = "Nothing else was ever computed from the private rows for this page or for the model."
+BUT_SCHEMA = (
+    "Beside these, the schema’s bounds and values were read from the private rows; a person said "
+    "that they are public (reviewed: true), and the guarantee does not cover them. Nothing else "
+    "was computed from the private rows for this page or for the model."
+)
+
 
 def in_short(report: PublicReport) -> View:
     """The findings; the guarantee, and its two parts if something was bought."""
@@ -68,8 +75,13 @@ def releases(report: PublicReport) -> View:
         right("noise: σ ÷ sensitivity"),
         Cell("theorem"),
     ]
-    said = (*report.together.assumptions, CHECK)
-    return {"table": DataTable(head, rows), "said": said}
+    read = report.schema.provenance == "data"
+    rest = "these numbers and the schema" if read else "these numbers"
+    return {
+        "words": f"{BUT_SCHEMA if read else ONLY} All the rest is made from {rest}.",
+        "table": DataTable(head, rows),
+        "said": (*report.together.assumptions, CHECK),
+    }
 
 
 def _row(release: Release, what: str) -> list[Cell]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
+import datetime
 from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from nacre.errors import NacreError
 from nacre.schema.columns.column import Column
@@ -22,9 +25,14 @@ TO = ".."
 def given(where: Mapping[str, Any], columns: Mapping[str, Column]) -> tuple[Rule, ...]:
     """Conditions as rules that a missing value does not satisfy; raises ValueError.
 
-    A value, a list of values, None for missing, or a tuple (low, high) with both ends included,
-    of which one may be None.
+    A value, a list of values, None (or NaN, NA, NaT) for missing, or a tuple (low, high) with both
+    ends included, of which one may be None.
     """
+    if not isinstance(where, Mapping):
+        raise NacreError(
+            "`where` must be a dictionary of conditions by column, such as {'age': (30, 40)}, got "
+            f"a {type(where).__name__}."
+        )
     return tuple(_rule(name, value, columns) for name, value in where.items())
 
 
@@ -34,7 +42,7 @@ def _rule(name: str, value: Any, columns: Mapping[str, Column]) -> Rule:
             f"There is no column '{name}'.{suggest(name, columns)} The columns are "
             f"{listed(columns)}."
         )
-    if value is None:
+    if _is_missing(value):
         return _fixed(f"{name} is missing", presence(name, columns, missing=True))
     if isinstance(value, tuple):
         if len(value) != 2 or value == (None, None):
@@ -48,7 +56,7 @@ def _rule(name: str, value: Any, columns: Mapping[str, Column]) -> Rule:
     if not isinstance(value, list | set | frozenset):
         text = f"{name} = {value_text(value)}"
         return _fixed(text, Among(name, among(name, [value], columns), gap=False))
-    there = [each for each in value if each is not None]
+    there = [each for each in value if not _is_missing(each)]
     if not value:
         raise NacreError(f"'{name}': an empty list leaves no row. Give at least one value.")
     if len(there) < len(value):
@@ -56,6 +64,13 @@ def _rule(name: str, value: Any, columns: Mapping[str, Column]) -> Rule:
     texts = sorted(map(value_text, there)) + ["missing"] * (len(there) < len(value))
     spans = among(name, there, columns)
     return _fixed(f"{name} = {','.join(texts)}", Among(name, spans, gap=len(there) < len(value)))
+
+
+def _is_missing(value: Any) -> bool:
+    """None, and what frames write for it: NaN and NaT, which are not themselves, and pandas.NA."""
+    if isinstance(value, float | datetime.datetime | np.generic):
+        return bool(value != value)
+    return value is None or type(value).__name__ == "NAType"  # pandas need not be there
 
 
 def _fixed(text: str, condition: Among) -> Rule:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from nacre.errors import NacreError
 from nacre.schema.columns.category import Boolean, Categorical
@@ -64,6 +64,7 @@ def survey(
 
     A column that cannot be drafted is left out, and the draft says why.
     """
+    drop = (drop,) if isinstance(drop, str) else drop
     sketches, total = _sketches(rows, drop, most_values or MOST_VALUES, label)
     limit = most_values or min(MOST_VALUES, max(SAFE_VALUES, total // ROWS_A_VALUE))
     columns: dict[str, Column] = {}
@@ -105,6 +106,7 @@ def _sketches(
     sketches: dict[str, Sketch] = {}
     total = 0
     for batch in batches(rows):
+        _require_dropped(drop, batch.schema.names)
         names = [name for name in batch.schema.names if name not in drop]
         if twice := {name for name in names if names.count(name) > 1}:
             raise SchemaError(f"Several columns are called {listed(twice)}. Rename all but one.")
@@ -116,6 +118,18 @@ def _sketches(
             sketches[name] = before.add(batch.column(name))
     _require_rows(total, sketches, label)
     return sketches, total
+
+
+def _require_dropped(drop: Collection[str], names: Sequence[str]) -> None:
+    """A misspelt name would leave in the draft what was to be left out."""
+    problems = [
+        f"'{name}' is to be dropped, but is not a column. The table has {listed(names)}."
+        f"{suggest(str(name), names)}"
+        for name in drop
+        if name not in names
+    ]
+    if problems:
+        raise SchemaError(problems)
 
 
 def _require_rows(total: int, sketches: Collection[str], label: str | None) -> None:
