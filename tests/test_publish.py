@@ -271,7 +271,7 @@ def test_the_classifier_in_whole_numbers_is_as_good_as_one_in_fractions():
     counts = found.synthetic
     auc, accuracy = binary_scores(counts, 1e-9, counts, positive=1, cut=found.cut)
 
-    places = cell_places(SCHEMA.layout, found.columns, predictor.CELLS)
+    places = cell_places(SCHEMA.layout, found.columns)
     cells = predictor._mapped(places, predictor._grid(rows))
     hot = np.eye(len(found.table))[cells].sum(1)
     truth, kept = rows.codes[found.label], 4800
