@@ -42,7 +42,7 @@ def private_draft(
     Args:
         data: a pandas, polars or Arrow table, or the path of a CSV or Parquet file or a folder.
         epsilon: the privacy parameter of the draft alone; `fit` adds its own.
-        delta: of the draft alone; that of the fit must not be smaller.
+        delta: of the draft alone; that of the fit should not be smaller.
         types: column types by name; a Parquet file's own where none is stated (they count as
             public), and of every other table for all columns, as its rows may have decided them.
             Facts that a person states here, as in {"age": {"type": "integer", "low": 0, "high":
