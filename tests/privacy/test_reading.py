@@ -518,6 +518,74 @@ def test_a_record_that_is_too_long_swallows_no_other(tmp_path, monkeypatch):
             assert (rows, faults.records) == (50, 1)
 
 
+@pytest.mark.parametrize("block", [5, 64])
+@pytest.mark.parametrize("cell", ["\ufeff1", "7", '"7"'])
+def test_a_byte_order_mark_means_the_same_wherever_it_stands(tmp_path, monkeypatch, block, cell):
+    monkeypatch.setattr(csv, "BLOCK", block)
+    schema = Schema({"x": Integer(low=0, high=9), "y": Integer(low=0, high=9)})
+    path, good = tmp_path / "t.csv", []
+    for before in range(6):
+        path.write_text("x,y\n" + "a,2\n" * before + f"{cell},2\n" * 3, encoding="utf-8")
+        valid = [schema.encode(batch).valid for batch in open_source(path, schema).batches()]
+        good.append(sum(int(part.sum()) for part in valid))
+    assert set(good) == {0 if "\ufeff" in cell else 3}
+
+
+def test_a_bad_byte_in_a_file_with_a_mark_stops_nothing(tmp_path):
+    path = tmp_path / "t.csv"
+    for last in (b"3,4", b"3,\xff"):
+        path.write_bytes(b"\xef\xbb\xbfx,y\n1,2\n" + last + b"\n")
+        assert open_source(path).columns == ("x", "y")
+
+
+@pytest.mark.parametrize("long", [b'1,a"' + b"b" * 40, b'1,"a"b"' + b"b" * 40, b"\xff" * 30])
+def test_how_long_a_record_is_depends_on_itself_alone(tmp_path, monkeypatch, long):
+    monkeypatch.setattr(csv, "BLOCK", 8)
+    monkeypatch.setattr(csv, "LONGEST", 24)
+    path, found = tmp_path / "t.csv", set()
+    for before in range(12):
+        rows = b"5,6\n" * before
+        path.write_bytes(b"x,y\n" + rows + long + b"\n" + b"7,8\n" * 5)
+        faults = csv.Faults()
+        count = sum(batch.num_rows for batch in open_source(path).batches(faults))
+        found.add((count - before, faults.records))
+    assert found == {(5, 1)}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.datetime64("2000-01-01T10", "h"),
+        np.datetime64("2000-01-01"),
+        np.datetime64("12000-01-01", "s"),
+        pd.Timestamp("2000-01-01 00:00:00.000000500"),
+        np.timedelta64(1, "D"),
+        datetime.timedelta(days=1),
+        datetime.datetime(1, 1, 1, tzinfo=datetime.timezone(datetime.timedelta(hours=5))),
+    ],
+    ids=str,
+)
+def test_a_time_means_the_same_in_a_column_of_objects(value):
+    moments = Schema({"x": Datetime(low="1990-01-01", high="2010-01-01", step="1s")})
+    names = Schema({"x": Categorical(values=("2000-01-01 00:00:00",), other=True, nullable=True)})
+    for schema in (moments, names):
+        typed, objects = (
+            schema.encode(next(open_source(pd.DataFrame({"x": cells}), schema).batches()))
+            for cells in (pd.Series([value, value]), pd.Series([value, value, "w"], dtype=object))
+        )
+        for part in ("ticks", "codes", "valid"):
+            one, other = getattr(typed, part), getattr(objects, part)[:2]
+            assert np.array_equal(one, other), (part, one, other)
+
+
+def test_no_row_decides_whether_a_type_can_be_read():
+    schema = Schema({"x": Integer(low=0, high=9)})
+    for rows in ([], [[1]]):
+        with pytest.raises(SchemaError, match="cannot be read"):
+            open_source(pa.table({"x": pa.array(rows, pa.list_(pa.int64()))}), schema)
+
+
 def test_the_number_of_rows_does_not_tell_a_broken_record_from_a_bad_row(tmp_path):
     schema = Schema({"age": Integer(low=0, high=9)})
     path, counts = tmp_path / "t.csv", set()

@@ -34,6 +34,9 @@ from nacre.vault.bound import Adjacency
 
 # Ten fits at 0.1 must fit into a budget of 1 although 0.1 is no binary fraction.
 HAIR = 1e-9
+# Where the theorem on discrete noise ends (docs/privacy.md, section 4).
+LARGEST_EPSILON = 700.0
+LEAST_DELTA = 1e-20
 
 
 class Composition(enum.StrEnum):
@@ -57,6 +60,13 @@ class Budget:
         if not (isinstance(self.dataset, str) and self.dataset.strip()):
             raise LedgerError("A budget needs the name of a data set, such as dataset='census'.")
         _check("A budget's", self.epsilon, self.delta)
+        if self.composition is Composition.GAUSSIAN and not (
+            self.epsilon <= LARGEST_EPSILON and self.delta >= LEAST_DELTA * (self.delta > 0)
+        ):
+            raise LedgerError(
+                f"A budget with composition='gaussian' needs epsilon up to {LARGEST_EPSILON:g} and "
+                f"delta from {LEAST_DELTA:g}: beyond, what discrete noise costs is not proved."
+            )
         if self.composition is Composition.GAUSSIAN and not self.delta > 0:
             raise LedgerError(
                 "A budget with composition='gaussian' needs delta above 0: no Gaussian release "

@@ -13,6 +13,7 @@ from __future__ import annotations
 import codecs
 import csv
 import dataclasses
+import enum
 import io
 import re
 import shlex
@@ -26,8 +27,7 @@ from nacre.rows.errors import SourceError
 
 BLOCK = 1 << 22  # bytes read at a time
 LONGEST = 1 << 28  # bytes of a record; what is longer is a quote that nobody closed
-QUOTE = re.compile(rb'"')
-STOP = re.compile(rb'["\r\n]')
+STOP = re.compile(rb"[,\r\n]")
 # As Arrow's parser has it: a quote opens a field only at its start, and is a letter elsewhere.
 FIELD = rb'(?:"(?:[^"]++|"")*+"[^,\r\n]*+|[^",\r\n][^,\r\n]*+|)'
 RECORD = re.compile(FIELD + rb"(?:," + FIELD + rb")*+(?:\r\n|\n|\r)")
@@ -106,9 +106,10 @@ def _parse(
         return "skip"
 
     table = arrow.read_csv(
-        pa.py_buffer(chunk),
-        # One block, so that nothing depends on where it ends.
-        read_options=arrow.ReadOptions(column_names=everything, block_size=len(chunk) + 1),
+        # Behind a blank line, as Arrow drops a byte order mark at the start of what it is given;
+        # and one block, so that nothing depends on where it ends.
+        pa.py_buffer(b"\n" + chunk),
+        read_options=arrow.ReadOptions(column_names=everything, block_size=len(chunk) + 2),
         parse_options=arrow.ParseOptions(newlines_in_values=True, invalid_row_handler=skip),
         convert_options=arrow.ConvertOptions(
             column_types={name: pa.string() for name in names},
@@ -136,44 +137,80 @@ def _chunks(file: Path, faults: Faults) -> Iterator[bytes]:
     """
     packed = "gzip" if file.name.lower().endswith(".gz") else None
     decoder: codecs.IncrementalDecoder = codecs.getincrementaldecoder("utf-8-sig")("strict")
-    waiting, size, over = b"", BLOCK, False
-    lost: bool | None = None  # in a record that is too long: whether a quote is open
+    waiting, over = b"", False
+    lost: Place | None = None  # in a record that is too long: where
     with pa.input_stream(str(file), compression=packed) as stream:
         while not over:
-            data = stream.read(size)
-            over = not data
+            data = stream.read(max(BLOCK, len(waiting)))
+            over, before = not data, decoder.getstate()
             try:
                 text = decoder.decode(data, final=over)
             except UnicodeDecodeError:
                 faults.bytes = True
-                begun, decoder = decoder, codecs.getincrementaldecoder("utf-8-sig")("replace")
-                decoder.setstate(begun.getstate())
+                decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+                decoder.setstate(before)
                 text = decoder.decode(data, final=over)
             waiting += text.encode()
             if lost is not None:
                 waiting, lost = _after(waiting, lost)
             end = len(waiting) if over else _end(waiting)
-            if not end and len(waiting) >= LONGEST:
-                faults.records += 1  # and the file goes on behind it
-                waiting, lost = _after(waiting, False)
             if end:
-                yield waiting[:end]
+                yield from _not_too_long(waiting[:end], faults)
             waiting = waiting[end:]
-            size = min(max(BLOCK, len(waiting)), LONGEST - len(waiting))
+            if len(waiting) >= LONGEST:
+                faults.records += 1  # and the file goes on behind it
+                waiting, lost = _after(waiting, Place.START)
 
 
-def _after(waiting: bytes, quoted: bool) -> tuple[bytes, bool | None]:
-    """What comes behind the record that `waiting` is in the middle of, and None; or nothing yet.
+def _not_too_long(records: bytes, faults: Faults) -> Iterator[bytes]:
+    """Whole records, without those that are too long: by their own length, wherever reads fell."""
+    if len(records) < LONGEST:
+        yield records
+        return
+    start = 0
+    while start < len(records):
+        found = RECORD.match(records, start)
+        end = found.end() if found else len(records)
+        record = records[start:end]
+        if len(record.rstrip(b"\r\n")) >= LONGEST:
+            faults.records += 1
+        else:
+            yield record
+        start = end
 
-    Nothing yet comes with whether a quote is open at the end: only that can reach over a line.
+
+class Place(enum.Enum):
+    """Where in a record one is, as `FIELD` has it."""
+
+    START = "at the start of a field"
+    PLAIN = "in a field, where a quote is a letter"
+    QUOTED = "between quotes"
+    QUOTE = "behind a quote that ends the field, or begins a pair"
+
+
+def _after(waiting: bytes, where: Place) -> tuple[bytes, Place | None]:
+    """What comes behind the record that `waiting` is in the middle of, and None.
+
+    Nothing, and where one is then, if the record goes on.
     """
     place = 0
-    while found := QUOTE.search(waiting, place) if quoted else STOP.search(waiting, place):
-        place = found.end()
-        if found.group() != b'"':
-            return waiting[place:], None
-        quoted = not quoted
-    return b"", quoted
+    while place < len(waiting):
+        quote = waiting[place : place + 1] == b'"'
+        if where is Place.QUOTED:
+            found = waiting.find(b'"', place)
+            if found < 0:
+                return b"", where
+            place, where = found + 1, Place.QUOTE
+        elif quote and where in (Place.START, Place.QUOTE):
+            place, where = place + 1, Place.QUOTED
+        else:
+            stop = STOP.search(waiting, place)
+            if stop is None:
+                return b"", Place.PLAIN
+            if stop.group() != b",":
+                return waiting[stop.end() :], None
+            place, where = stop.end(), Place.START
+    return b"", where
 
 
 def _end(waiting: bytes) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import decimal
+import re
 from typing import Any
 
 import numpy as np
@@ -131,6 +132,8 @@ def _said(value: Any) -> str | float | None:
     It reads as the value itself would in a column that pandas has given its type: one cell of
     another kind makes objects of them all.
     """
+    import pandas as pd
+
     try:
         if isinstance(value, str):
             said = value
@@ -138,10 +141,14 @@ def _said(value: Any) -> str | float | None:
             said = bytes(value).decode("utf-8", "replace")
         elif isinstance(value, (bool, np.bool_)):
             said = "true" if value else "false"
+        elif isinstance(value, (np.timedelta64, datetime.timedelta)):
+            said = str(pd.Timedelta(value))
         elif isinstance(value, (int, float, decimal.Decimal, np.integer, np.floating)):
             return float(value)
         elif isinstance(value, (complex, np.complexfloating)) and value.imag == 0:
             return float(value.real)  # one such cell makes complex numbers of a whole column
+        elif isinstance(value, np.datetime64):
+            said = _moment(value.astype("datetime64[us]").item())
         elif isinstance(value, datetime.datetime):
             said = _moment(value)
         elif isinstance(value, datetime.date):
@@ -153,11 +160,15 @@ def _said(value: Any) -> str | float | None:
         return None
 
 
-def _moment(value: datetime.datetime) -> str:
-    """A point in time to the microsecond, in UTC if it has a zone."""
-    if not 1 <= value.year <= datetime.MAXYEAR:
+def _moment(value: Any) -> str:
+    """A point in time to the microsecond, in UTC if it has a zone, as `cell_names` writes it."""
+    # NumPy gives a whole number where the year is none that Python knows.
+    if not isinstance(value, datetime.datetime) or not 1 <= value.year <= datetime.MAXYEAR:
         return BEYOND
     if value.tzinfo is not None:
-        value = value.astimezone(datetime.UTC).replace(tzinfo=None)
-    said = value.isoformat(sep=" ")
-    return said[: len("2000-01-01 00:00:00.000000")]
+        try:
+            value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+        except OverflowError:
+            return BEYOND
+    said = value.isoformat(sep=" ")[: len("2000-01-01 00:00:00.000000")]
+    return re.sub(r"\.0+$", "", said)

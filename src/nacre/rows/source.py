@@ -18,6 +18,7 @@ from nacre.rows.csv import Faults
 from nacre.rows.errors import SourceError
 from nacre.rows.frames import frame_to_arrow, readable
 from nacre.schema import Check, Schema, SchemaError
+from nacre.schema.table import require_columns
 
 BATCH = 1 << 16
 Watch = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
@@ -77,13 +78,17 @@ def open_source(data: Any, names: Sequence[str] | Schema | None = None) -> Sourc
     schema = names if isinstance(names, Schema) else None
     wanted = names.names if isinstance(names, Schema) else names
     if isinstance(data, (str, Path)):
-        return _from_path(Path(data), wanted)
+        found = _from_path(Path(data), wanted)
+        if schema is not None and found.types is not None:
+            require_columns(schema.columns, found.types)
+        return found
     table, kind = frame_to_arrow(data)
     if wanted is not None:
         _require(wanted, table.column_names, f"The {kind} table")
         table = table.select(list(wanted))
     if schema is not None:
         table = readable(table, schema)
+        require_columns(schema.columns, table.schema)  # here, where no row decides whether it is
     columns = tuple(table.column_names)
     return Source(f"{kind} table", kind, columns, None, lambda _: iter(table.to_batches(BATCH)))
 

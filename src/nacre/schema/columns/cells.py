@@ -20,6 +20,7 @@ DATE = (
     r"([ T]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?)?"
 )
 ZONE = r"(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)"
+YEARS = (-62_135_596_800_000_000, 253_402_300_800_000_000)  # 1 and 10000, in microseconds
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -96,7 +97,9 @@ def numbers(array: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     unreadable = np.zeros(len(array), bool)
     if is_text(array.type):
         array, unreadable = _parse_numbers(text(array))
-    if pa.types.is_decimal(array.type) or pa.types.is_boolean(array.type):
+    if pa.types.is_decimal(array.type):  # by its text: Arrow's own way is not to the nearest
+        array = pc.cast(array, pa.string())
+    if pa.types.is_string(array.type) or pa.types.is_boolean(array.type):
         array = pc.cast(array, pa.float64())
     values = pc.cast(array, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return values, np.isnan(values) & ~unreadable, unreadable
@@ -130,7 +133,10 @@ def moments(array: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if is_text(array.type):
         array, unreadable = _parse_moments(text(array))
     missing = mask(pc.is_null(array)) & ~unreadable
-    return microseconds(array), missing, unreadable
+    values = microseconds(array)
+    # A year that has no text, as in a column of objects, has no meaning in any other.
+    beyond = ((values < YEARS[0]) | (values >= YEARS[1])) & ~missing
+    return values, missing, unreadable | beyond
 
 
 def _parse_moments(cells: pa.Array) -> tuple[pa.Array, np.ndarray]:
