@@ -559,6 +559,7 @@ def test_how_long_a_record_is_depends_on_itself_alone(tmp_path, monkeypatch, lon
         np.datetime64("2000-01-01T10", "h"),
         np.datetime64("2000-01-01"),
         np.datetime64("12000-01-01", "s"),
+        np.datetime64(2**62, "s"),
         pd.Timestamp("2000-01-01 00:00:00.000000500"),
         np.timedelta64(1, "D"),
         datetime.timedelta(days=1),
@@ -579,11 +580,29 @@ def test_a_time_means_the_same_in_a_column_of_objects(value):
             assert np.array_equal(one, other), (part, one, other)
 
 
-def test_no_row_decides_whether_a_type_can_be_read():
-    schema = Schema({"x": Integer(low=0, high=9)})
-    for rows in ([], [[1]]):
-        with pytest.raises(SchemaError, match="cannot be read"):
-            open_source(pa.table({"x": pa.array(rows, pa.list_(pa.int64()))}), schema)
+@pytest.mark.parametrize(
+    "cell", [[1], {"a": 1}, datetime.timedelta(1), datetime.time(1)], ids=lambda c: type(c).__name__
+)
+@pytest.mark.parametrize("frame", [pa.table, pl.DataFrame])
+def test_no_row_decides_whether_a_type_can_be_read(frame, cell):
+    schema = Schema({"x": Integer(low=0, high=9, nullable=True)})
+    gaps, more = (
+        schema.encode(next(open_source(frame({"x": cells}), schema).batches()))
+        for cells in ([None, None], [None, None, cell])
+    )
+    assert len(more) == 3 and more.valid[:2].all()
+    assert gaps.valid.all() and np.array_equal(gaps.codes, more.codes[:2])
+
+
+@pytest.mark.parametrize("frame", [pa.table, pl.DataFrame])
+def test_the_scale_of_decimals_changes_no_text(frame):
+    values = ("0.03", "0.35", "1.1", "7")
+    schema = Schema({"x": Categorical(values=values, other=True)})
+    cells = [decimal.Decimal(value).quantize(decimal.Decimal("0.01")) for value in values]
+    for last in ("1.12", "1.123456789"):
+        table = frame({"x": [*cells, decimal.Decimal(last)]})
+        found = schema.encode(next(open_source(table, schema).batches()))
+        assert found.codes[:4, 0].tolist() == [0, 1, 2, 3]
 
 
 def test_the_number_of_rows_does_not_tell_a_broken_record_from_a_bad_row(tmp_path):

@@ -15,11 +15,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nacre.rows.errors import SourceError
 from nacre.schema import Schema
 from nacre.schema.columns import cells
 from nacre.schema.columns.names import BEYOND, cell_names
+
+UNREAD = "<cannot be read>"  # the text of a cell of a type that has none
 
 
 def frame_to_arrow(data: Any) -> tuple[pa.Table, str]:
@@ -46,18 +49,25 @@ def readable(table: pa.Table, schema: Schema) -> pa.Table:
     """The table with columns as text where the schema's column cannot read the type that it has.
 
     A column of times is refused where numbers are expected, and one of texts is not: one word
-    among the times would decide whether a fit stops.  So both are read, each cell by itself.
+    among the times would decide whether a fit stops.  So both are read, each cell by itself; a
+    cell of a type that nothing can read does not fit, and so stops no fit that goes on without.
     """
     for place, field in enumerate(table.schema):
         kind = field.type
         if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
             kind = kind.value_type
         column = schema.columns.get(field.name)
-        if column is None or column.accepts(kind) or not _has_text(kind):
+        if column is None or column.accepts(kind) or pa.types.is_null(kind):
             continue
-        texts = pa.chunked_array(map(cell_names, table.column(place).chunks), pa.string())
+        told = cell_names if _has_text(kind) else _unread
+        texts = pa.chunked_array(map(told, table.column(place).chunks), pa.string())
         table = table.set_column(place, field.name, texts)
     return table
+
+
+def _unread(array: pa.Array) -> pa.Array:
+    """One text for every cell of a type that has none: a column of gaps alone has no type."""
+    return pc.if_else(pc.is_valid(array), pa.scalar(UNREAD), pa.scalar(None, pa.string()))
 
 
 def _has_text(kind: pa.DataType) -> bool:
@@ -94,6 +104,8 @@ def _typed(series: Any) -> pa.Array:
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         return _objects(series.astype(object))
     if isinstance(found, pa.ChunkedArray):
+        if pa.types.is_string(found.type):  # whose parts may be too long for one
+            found = found.cast(pa.large_string())
         found = found.combine_chunks()
     known = _has_text(found.type) or pa.types.is_null(found.type)
     known |= pa.types.is_dictionary(found.type) and _has_text(found.type.value_type)
@@ -148,7 +160,9 @@ def _said(value: Any) -> str | float | None:
         elif isinstance(value, (complex, np.complexfloating)) and value.imag == 0:
             return float(value.real)  # one such cell makes complex numbers of a whole column
         elif isinstance(value, np.datetime64):
-            said = _moment(value.astype("datetime64[us]").item())
+            year = int(value.astype("datetime64[Y]").astype(np.int64)) + 1970
+            known = 1 <= year <= datetime.MAXYEAR  # beyond, microseconds would wrap around
+            said = _moment(value.astype("datetime64[us]").item()) if known else BEYOND
         elif isinstance(value, datetime.datetime):
             said = _moment(value)
         elif isinstance(value, datetime.date):

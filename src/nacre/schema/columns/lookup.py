@@ -32,6 +32,8 @@ class Lookup:
         """The place of each cell (int32), NOT_LISTED or NOTHING."""
         if pa.types.is_run_end_encoded(array.type):
             array = pc.run_end_decode(array)
+        if pa.types.is_decimal(array.type):
+            array = cell_names(array)
         if not pa.types.is_dictionary(array.type):
             array = pc.dictionary_encode(array)
         places = np.append(self._places(array.dictionary), np.int32(NOTHING))

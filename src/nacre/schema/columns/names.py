@@ -33,6 +33,8 @@ def cell_names(array: pa.Array) -> pa.Array:
         return pc.cast(cells.text(array), pa.string(), safe=False)
     if pa.types.is_boolean(kind):
         return pc.cast(array, pa.string())
+    if pa.types.is_decimal(kind):  # by its text: Arrow's own way depends on the column's scale
+        return _numbers(pc.cast(pc.cast(array, pa.string()), pa.float64()))
     if cells.is_number(kind):
         return _numbers(pc.cast(array, pa.float64(), safe=False))
     if pa.types.is_timestamp(kind):
