@@ -55,7 +55,7 @@ def meanings(method: type[AbstractMethod]) -> dict[str, str]:
     >>> meanings(find("merf"))["steps"]
     'how many steps of Adam fit the mixture'
     """
-    return {field.name: field.metadata["meaning"] for field in dataclasses.fields(method)}
+    return {field.name: field.metadata.get("meaning", "") for field in dataclasses.fields(method)}
 
 
 def with_settings(method: str, settings: Mapping[str, str], data: str = "table") -> AbstractMethod:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
     from nacre.nets.generator import AbstractGenerator
-    from nacre.rows import AbstractEncoder
     from nacre.vault import AbstractQuestion, Adjacency, Plan, Vault
 
 
@@ -41,7 +40,3 @@ class AbstractMethod(abc.ABC):
     def small(self) -> Self:
         """The same method with settings that make it quick, for tests of its contract."""
         return self
-
-    def suits(self, encoder: AbstractEncoder) -> bool:
-        """Whether it can learn from such rows."""
-        return encoder.kind in self.data

@@ -37,7 +37,7 @@ def settle(method: Any) -> None:
     charged.  Whether a setting is whole follows from its default; NumPy's numbers become Python's.
     """
     for field in dataclasses.fields(method):
-        low, high = field.metadata["low"], field.metadata["high"]
+        low, high = field.metadata.get("low"), field.metadata.get("high")
         if low is None or high is None:
             continue
         value, kind = getattr(method, field.name), typing.cast("type[Any]", type(field.default))
