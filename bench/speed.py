@@ -61,7 +61,7 @@ def our_step() -> tuple[Callable[[], None], Callable[[], None], int]:
     from nacre.embed.fourier import draw_frequencies
     from nacre.histograms.cells import layout_cells
     from nacre.methods.matching import label_place, transforms
-    from nacre.nets.characteristic import mixture_characteristic
+    from nacre.nets.characteristic import MixtureCharacteristic
     from nacre.nets.logits import MixtureLogits
     from nacre.nets.mixture_fit import free_columns, squared
 
@@ -78,7 +78,7 @@ def our_step() -> tuple[Callable[[], None], Callable[[], None], int]:
         rng=np.random.default_rng(0),
     )
     support, found = transforms(drawn, cells, columns)
-    characteristic = mixture_characteristic(support, found)
+    characteristic = MixtureCharacteristic(support, found)
     sizes = [t.shape[2] for t in found]
     model = MixtureLogits(sizes, [], labels=2, components=64, rng=np.random.default_rng(0))
     optimizer = optax.adam(0.1)

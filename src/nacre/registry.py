@@ -27,6 +27,7 @@ GENERATORS = {
     "GraphicalGenerator": "nacre.methods.graphical.generator:GraphicalGenerator",
     "MixtureGenerator": "nacre.nets.mixture:MixtureGenerator",
     "MosaicGenerator": "nacre.methods.mosaic.generator:MosaicGenerator",
+    "NetworkGenerator": "nacre.nets.network:NetworkGenerator",
 }
 
 

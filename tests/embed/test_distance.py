@@ -19,7 +19,7 @@ LAYOUT = Layout(numbers=(Number("a", 9), Number("b", 2**40)), codes=(Code("c", 3
 
 def moments(row):
     with jax.enable_x64(True):
-        return np.asarray(moment_features(LAYOUT)(row), np.float64)
+        return np.asarray(moment_features(LAYOUT, [0])(row), np.float64)
 
 
 @settings(deadline=None, max_examples=30)
@@ -28,14 +28,14 @@ def test_no_row_exceeds_the_segments(a, b, code):
     values = moments(Row(np.array([a, b], np.int32), np.array([code], np.int32)))
     assert (values >= 0).all()
     start = 0
-    for size, norm in moment_segments(LAYOUT):
+    for size, norm in moment_segments(LAYOUT, [0]):
         assert np.linalg.norm(values[start : start + size]) <= norm * (1 + 1e-12)
         start += size
     assert start == len(values)
 
 
 def test_the_bound_is_the_one_of_the_analysis_and_is_reached():
-    segments = tuple(Segment(size=s, norm=n, signed=False) for s, n in moment_segments(LAYOUT))
+    segments = tuple(Segment(size=s, norm=n, signed=False) for s, n in moment_segments(LAYOUT, [0]))
     bound = Bound(segments=segments)
     assert bound.sensitivity("add-remove") == pytest.approx(ONE * np.sqrt(2 * 2 + 1))
     assert Bound(segments=segments).sensitivity("replace-one") == pytest.approx(
@@ -46,7 +46,8 @@ def test_the_bound_is_the_one_of_the_analysis_and_is_reached():
     assert np.linalg.norm(values) == pytest.approx(bound.sensitivity("add-remove"))
 
 
-def test_it_is_the_rms_distance_between_rows():
+@pytest.mark.parametrize("codes", [(), (0,)], ids=["numbers", "whole rows"])
+def test_it_is_the_rms_distance_between_rows(codes):
     rng = np.random.default_rng(0)
     x = np.clip(rng.normal(0.5, 0.15, (3000, 2)), 0, 1)
     schema = Schema(
@@ -58,10 +59,13 @@ def test_it_is_the_rms_distance_between_rows():
     )
     table = pa.table({"a": x[:, 0], "b": x[:, 1], "c": rng.choice(["x", "y", "z"], 3000)})
     segments = tuple(
-        Segment(size=s, norm=n, signed=False) for s, n in moment_segments(schema.layout)
+        Segment(size=s, norm=n, signed=False) for s, n in moment_segments(schema.layout, codes)
     )
     question = Sum(name="b", share=1.0, bound=Bound(segments=segments, count=ONE))
     vault = open_vault(table, schema, question, epsilon=50, delta=1e-6)
-    sums = vault.sum(question, moment_features(schema.layout))
+    sums = vault.sum(question, moment_features(schema.layout, codes))
     found = rms_distance(sums.values[0], sums.total, 2)
+    if codes:
+        hot = np.asarray(table["c"])[:, None] == np.array(["x", "y", "z"])
+        x = np.concatenate([x, hot], axis=1)
     assert found == pytest.approx(np.sqrt((pdist(x) ** 2).mean()), rel=0.02)

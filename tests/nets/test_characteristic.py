@@ -8,7 +8,7 @@ import pytest
 from nacre.embed.fourier import draw_frequencies
 from nacre.histograms.cells import layout_cells
 from nacre.methods.matching import transforms
-from nacre.nets.characteristic import mixture_characteristic
+from nacre.nets.characteristic import MixtureCharacteristic
 from nacre.schema import Code, Layout, Number
 
 LAYOUT = Layout(numbers=(Number("a", 3), Number("b", 200)), codes=(Code("c", 3), Code("d", 2)))
@@ -26,7 +26,7 @@ def test_equals_brute_force(orders):
     components, labels = 4, 2
     tables = [rng.dirichlet(np.ones(s), components) for s in sizes]
     weights = rng.dirichlet(np.ones(components * labels)).reshape(labels, components)
-    characteristic = mixture_characteristic(*transforms(drawn, cells, columns))
+    characteristic = MixtureCharacteristic(*transforms(drawn, cells, columns))
     for block in range(2):
         real, imaginary = characteristic([t.astype(np.float32) for t in tables], weights, block)
         expected = brute_force(drawn.matrix[block], cells, tables, weights)
@@ -61,4 +61,4 @@ def brute_force(matrix, cells, tables, weights):
 def test_frequencies_out_of_order_are_refused():
     support = np.array([[0, 1], [-1, 0]])
     with pytest.raises(ValueError, match="come first"):
-        mixture_characteristic(support, [np.ones((1, 2, 2)), np.ones((1, 1, 2))])
+        MixtureCharacteristic(support, [np.ones((1, 2, 2)), np.ones((1, 1, 2))])

@@ -10,7 +10,7 @@ def test_finds_a_minimum_and_reports():
     told = []
     found = minimize(
         {"x": jnp.zeros(3)},
-        lambda model, critic, step: jnp.sum((model["x"] - 2.0) ** 2),
+        lambda model, critic, step, key: jnp.sum((model["x"] - 2.0) ** 2),
         steps=250,
         rate=0.1,
         on_progress=told.append,
@@ -21,7 +21,7 @@ def test_finds_a_minimum_and_reports():
 
 def test_the_critic_weights_what_is_worst():
     # Weights exp(c) on two errors that cannot both be small: the critic leans on the larger one.
-    def loss(model, critic, step):
+    def loss(model, critic, step, key):
         weights = jnp.exp(critic)
         return jnp.sum(weights * (model - jnp.array([0.0, 4.0])) ** 2)
 
@@ -33,7 +33,7 @@ def test_the_critic_weights_what_is_worst():
 
 
 def loss_without(loss):
-    return lambda model, critic, step: loss(model, jnp.zeros(2), step)
+    return lambda model, critic, step, key: loss(model, jnp.zeros(2), step, key)
 
 
 def test_a_callback_may_stop_the_run():
@@ -41,4 +41,6 @@ def test_a_callback_may_stop_the_run():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        minimize(jnp.zeros(1), lambda m, c, s: jnp.sum(m**2), steps=500, rate=0.1, on_progress=stop)
+        minimize(
+            jnp.zeros(1), lambda m, c, s, k: jnp.sum(m**2), steps=500, rate=0.1, on_progress=stop
+        )

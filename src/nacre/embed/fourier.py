@@ -98,6 +98,25 @@ def draw_frequencies(
     return Frequencies(matrix, support, layout)
 
 
+def row_frequencies(
+    layout: Layout,
+    *,
+    width: int,
+    blocks: int,
+    columns: Sequence[int],
+    scale: float,
+    rng: np.random.Generator,
+) -> Frequencies:
+    """Frequencies over the whole row, t ~ N(0, scale^2) in each place of `columns`: the papers'."""
+    offsets = column_offsets(layout)
+    matrix = np.zeros((blocks, width, int(offsets[-1])))
+    for column in columns:
+        part = slice(int(offsets[column]), int(offsets[column + 1]))
+        matrix[:, :, part] = rng.normal(size=(blocks, width, part.stop - part.start)) * scale
+    support = np.tile(np.sort(np.asarray(columns, np.int64)), (width, 1))
+    return Frequencies(matrix, support, layout)
+
+
 def _include(groups: NDArray[np.int64], focus: int) -> None:
     """Put `focus` into each group in place of its first column, unless it is there already."""
     absent = ~(groups == focus).any(axis=1)

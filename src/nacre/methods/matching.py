@@ -1,22 +1,272 @@
-"""What the embedding methods share: bandwidths, counts, and transforms of a mixture's cells."""
+"""What the embedding methods share: settings, frequencies, the bandwidth, and fitting to sums."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
-from nacre.histograms.cells import Cells
+from nacre.histograms.cells import Cells, layout_cells
+from nacre.methods.method import AbstractMethod
+from nacre.methods.settings import setting, settle
+from nacre.nets.vector import RowVector
 from nacre.rows import TableEncoder
 from nacre.schema import Layout
 from nacre.vault import Bound, Segment, Sum
 
 if TYPE_CHECKING:
     from nacre.embed.fourier import Frequencies
+    from nacre.nets.generator import AbstractGenerator
+    from nacre.nets.match import Critic, Targets
+    from nacre.nets.minimize import Adversary
     from nacre.vault import Sums, Vault
+
+# Frequencies are so many at most that, were a class a quarter as large as an equal share of the
+# public number of rows, the noise of its means at (1, 1e-5) under replace-one would be below one.
+RAREST, MULTIPLIER = 1 / 4, 7.46
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AbstractMatching(AbstractMethod):
+    """Settings of methods that match released mean features; all of them public constants."""
+
+    generator: Literal["mixture", "network"] = setting(
+        "mixture", "what is fitted: a mixture of products, in closed form, or the paper's network"
+    )
+    frequencies_on: Literal["pairs", "row"] = setting(
+        "pairs", "what a frequency touches: one or two columns, or, as in the paper, all of them"
+    )
+    frequencies: int = setting(
+        4000,
+        "how many are asked about; rounded down to a multiple of `blocks`, fewer for few rows",
+        low=1,
+        high=100_000,
+    )
+    blocks: int = setting(
+        8, "into which they are split; a step uses one block", low=1, high=100_000
+    )
+    pairs: float = setting(
+        0.85, "part of the frequencies that touch two columns, the others touch one", low=0, high=1
+    )
+    low: float = setting(
+        2.0,
+        "smallest scale of a number's frequency, the number being in [0, 1]",
+        low=0.001,
+        high=10_000,
+    )
+    high: float = setting(120.0, "largest scale", low=0.001, high=10_000)
+    scale: float = setting(
+        1.0,
+        "of frequencies on whole rows, over one by the distance between rows",
+        low=0.001,
+        high=1000,
+    )
+    bandwidth: float = setting(
+        0.0,
+        "share of the budget that buys the RMS distance between rows; 0: a public guess",
+        low=0.001,
+        high=0.999,
+        or_zero=True,
+    )
+    components: int = setting(64, "how many products the mixture has", low=1, high=10_000)
+    shrinkage: float = setting(
+        0.3, "of the components towards what they share (a Gaussian prior)", low=0, high=10_000
+    )
+    latent: int = setting(10, "how many numbers go into the network", low=1, high=1000)
+    batch: int = setting(1100, "rows that the network generates a step", low=16, high=100_000)
+    balance: Literal["precision", "class", "share"] = setting(
+        "precision",
+        "how the network's loss weights classes: by how well they are known, alike, or by share",
+    )
+    class_weights: tuple[float, ...] = setting(
+        (), "public factors of the classes' shares in what is drawn, to under-sample some"
+    )
+    steps: int = setting(
+        0, "of Adam; 0: 3,000 for a mixture, 8,000 for a network", low=2, high=10**6, or_zero=True
+    )
+    rate: float = setting(
+        0.0, "Adam's; 0: 0.1 for a mixture, 0.01 for a network", low=1e-6, high=1, or_zero=True
+    )
+
+    def __post_init__(self) -> None:
+        settle(self)
+        if self.frequencies < self.blocks:
+            raise NacreError(f"{self.title} needs at least as many frequencies as blocks.")
+        if not self.low <= self.high:
+            raise NacreError(f"low={self.low} must not be above high={self.high}.")
+        if self.bandwidth and self.high > 100 * self.low:
+            raise NacreError(
+                "With a bandwidth, which may move both up a hundredfold, high must be at most a "
+                f"hundred times low, got {self.low} and {self.high}."
+            )
+        if not all(0 < weight <= 1 for weight in self.class_weights):
+            raise NacreError("class_weights must lie in (0, 1].")
+
+    def small(self) -> Self:
+        """Few frequencies, components and steps."""
+        return dataclasses.replace(
+            self, frequencies=40, components=6, steps=12, batch=32, rate=self.rate or 0.1
+        )
+
+    # -- questions -----------------------------------------------------------------------------
+
+    def count(self, rows: int | None, classes: int) -> int:
+        """How many frequencies are asked about: a multiple of the blocks."""
+        most = self.frequencies
+        if rows is not None:
+            most = min(most, max(32, round((RAREST * rows / classes / MULTIPLIER) ** 2)))
+        return max(most // self.blocks, 1) * self.blocks
+
+    def check_classes(self, encoder: TableEncoder) -> None:
+        """Refuse class weights for another number of classes."""
+        classes = 0 if encoder.label is None else encoder.label.classes
+        if self.class_weights and len(self.class_weights) != classes:
+            raise NacreError(
+                f"class_weights gives {len(self.class_weights)} factors, and the label has "
+                f"{classes} values."
+            )
+
+    def bandwidth_questions(self, layout: Layout, codes: Sequence[int]) -> tuple[Sum, ...]:
+        """The moments that give the RMS distance, if a share of the budget is set aside for it.
+
+        Only those of columns that frequencies of that scale touch: numbers, and `codes` where they
+        touch whole rows.
+        """
+        from nacre.embed.distance import ONE, moment_segments
+
+        used = codes if self.frequencies_on == "row" else ()
+        if not self.bandwidth or not (layout.numbers or used):
+            return ()
+        segments = tuple(
+            Segment(size=size, norm=norm, signed=False)
+            for size, norm in moment_segments(layout, used)
+        )
+        return (
+            Sum(
+                name="bandwidth",
+                bound=Bound(segments=segments, count=ONE),
+                share=self.bandwidth,
+                unit=ONE,
+                meaning="means and mean squares of the row, for the RMS distance between rows",
+            ),
+        )
+
+    def draw(
+        self,
+        vault: Vault,
+        first: Sequence[Sum],
+        columns: Sequence[int],
+        count: int,
+        rng: np.random.Generator,
+    ) -> Frequencies:
+        """The public frequencies on some columns, after the bandwidth is bought, if it is."""
+        from nacre.embed.distance import expected_distance
+        from nacre.embed.fourier import draw_frequencies, row_frequencies
+
+        encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
+        layout = encoder.layout
+        codes = [
+            column - len(layout.numbers) for column in columns if column >= len(layout.numbers)
+        ]
+        used = codes if self.frequencies_on == "row" else []
+        distance = _ask_distance(vault, first, used)
+        width = count // self.blocks
+        if self.frequencies_on == "row":
+            distance = distance or expected_distance(layout, used)
+            return row_frequencies(
+                layout,
+                width=width,
+                blocks=self.blocks,
+                columns=columns,
+                scale=self.scale / distance,
+                rng=rng,
+            )
+        scales = (self.low, self.high)
+        if distance is not None:  # they start at one over it
+            scales = (1 / distance, self.high / self.low / distance)
+        return draw_frequencies(
+            layout,
+            width=width,
+            blocks=self.blocks,
+            columns=columns,
+            orders=((1, 1 - self.pairs), (2, self.pairs)),
+            scales=scales,
+            focus=encoder.target,
+            rng=rng,
+        )
+
+    # -- fitting -------------------------------------------------------------------------------
+
+    def fit_to(
+        self,
+        vault: Vault,
+        targets: Targets,
+        frequencies: Frequencies | None,
+        columns: Sequence[int],
+        *,
+        critic: Critic | None = None,
+        adversary: Adversary | None = None,
+        constant: float = 0.0,
+        codes_by_label: bool = False,
+        rng: np.random.Generator,
+        key: Any,
+    ) -> AbstractGenerator:
+        """The generator whose mean features are nearest to the released ones."""
+        from nacre.nets.match import MixtureMatch, NetworkMatch
+        from nacre.nets.minimize import minimize
+        from nacre.nets.mixture_fit import fit_mixture
+        from nacre.nets.trained import finished, paper_layers, table_network
+
+        encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
+        layout, label = encoder.layout, encoder.place(encoder.label)
+
+        def on_progress(done: float) -> None:
+            vault.report("fitting the generator", done)
+
+        if self.generator == "mixture":
+            cells = layout_cells(layout)
+            return fit_mixture(
+                layout,
+                label_place(encoder),
+                cells,
+                MixtureMatch(
+                    targets, _characteristic(frequencies, cells, columns), critic, self.shrinkage
+                ),
+                codes_by_label=codes_by_label,
+                components=self.components,
+                steps=self.steps or 3000,
+                rate=self.rate or 0.1,
+                adversary=adversary,
+                share=self._shares,
+                rng=rng,
+                on_progress=on_progress,
+            )
+        vector = RowVector(layout, label)
+        loss = NetworkMatch(
+            targets, _matrix(frequencies, vector), critic, self.batch, self.balance, constant
+        )
+        model = minimize(
+            table_network(vector, paper_layers(vector, self.latent), self.latent, rng),
+            loss,
+            steps=self.steps or 8000,
+            rate=self.rate or 0.01,
+            adversary=adversary,
+            key=key,
+            on_progress=on_progress,
+        )
+        return finished(model, self._shares(np.asarray(targets.prior, np.float64)), rng)
+
+    def _shares(self, prior: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The classes' shares in what is drawn.
+
+        To weight rows in the sum itself would only make the weighted classes noisier.
+        """
+        found = prior * np.asarray(self.class_weights) if self.class_weights else prior
+        return np.asarray(found / found.sum(), np.float64)
 
 
 def label_place(encoder: TableEncoder) -> int:
@@ -32,52 +282,79 @@ def public_rng(key: Any) -> np.random.Generator:
     return np.random.default_rng(np.asarray(jax.random.key_data(key)))
 
 
-def bandwidth_questions(layout: Layout, share: float) -> tuple[Sum, ...]:
-    """The moments that give the RMS distance, if a share of the budget is set aside for it."""
-    from nacre.embed.distance import ONE, moment_segments
+def make_targets(sums: Sums, frequencies: Frequencies | None, *, hot: bool = False) -> Targets:
+    """Released sums as means: cosines and sines first if there are frequencies, then one-hots."""
+    import jax.numpy as jnp
 
-    if not share or not layout.numbers:
-        return ()
-    segments = tuple(
-        Segment(size=size, norm=norm, signed=False) for size, norm in moment_segments(layout)
-    )
-    return (
-        Sum(
-            name="bandwidth",
-            bound=Bound(segments=segments, count=ONE),
-            share=share,
-            unit=ONE,
-            meaning="means and mean squares of the row, for the RMS distance between rows",
+    from nacre.exact import AMPLITUDE
+    from nacre.nets.match import Targets
+
+    if sums.counts is None:
+        raise NacreError("The sum was asked for without counts.")
+    counts = np.maximum(sums.counts, 1.0)  # none below one row
+    total, size = float(counts.sum()), 0
+    real = imaginary = None
+    if frequencies is not None:
+        size = 2 * frequencies.count
+        real, imaginary = _waves(sums.values[:, :size], frequencies, total)
+
+    def single(value: Any) -> Any:
+        return jnp.asarray(np.asarray(value, np.float32))
+
+    return Targets(
+        real=None if real is None else single(real),
+        imaginary=None if imaginary is None else single(imaginary),
+        hot=single(sums.values[:, size:] / total) if hot else None,
+        prior=single(counts / total),
+        total=single(total),
+        noise=(
+            single(sums.noise[0] / AMPLITUDE if frequencies is not None else 0.0),
+            single(sums.noise[-1] if hot else 0.0),
+            single(sums.count_noise),
         ),
     )
 
 
-def ask_scales(
-    vault: Vault, questions: Sequence[Sum], low: float, high: float
-) -> tuple[float, float]:
-    """The range of frequencies: public, or moved so that it starts at one over the RMS distance."""
+def _ask_distance(vault: Vault, questions: Sequence[Sum], codes: Sequence[int]) -> float | None:
+    """The RMS distance between rows, if it is bought."""
     from nacre.embed.distance import moment_features, rms_distance
 
     if not questions:
-        return low, high
+        return None
     (question,) = questions
     layout = vault.encoder.layout  # type: ignore[attr-defined]
-    sums = vault.sum(question, moment_features(layout))
-    distance = rms_distance(sums.values[0], sums.total, len(layout.numbers))
-    return 1 / distance, high / low / distance
+    sums = vault.sum(question, moment_features(layout, codes))
+    return rms_distance(sums.values[0], sums.total, len(layout.numbers))
 
 
-def at_least_one(sums: Sums) -> NDArray[np.float64]:
-    """The noisy class counts, none below one row."""
-    if sums.counts is None:
-        raise NacreError("The sum was asked for without counts.")
-    return np.maximum(sums.counts, 1.0)
+def _characteristic(
+    frequencies: Frequencies | None, cells: list[Cells], columns: Sequence[int]
+) -> Any:
+    from nacre.nets.characteristic import MixtureCharacteristic
+
+    if frequencies is None:
+        return None
+    return MixtureCharacteristic(*transforms(frequencies, cells, columns))
+
+
+def _matrix(frequencies: Frequencies | None, vector: RowVector) -> Any:
+    """The frequencies over the places of the row's vector, which leaves the label out."""
+    import jax.numpy as jnp
+
+    if frequencies is None:
+        return None
+    matrix = frequencies.matrix
+    if vector.label is not None:
+        column = vector.numbers + vector.label
+        start, end = frequencies.offsets[column : column + 2]
+        matrix = np.delete(matrix, np.arange(start, end), axis=2)
+    return jnp.asarray(matrix.astype(np.float32))
 
 
 def transforms(
     frequencies: Frequencies, cells: list[Cells], columns: Sequence[int]
 ) -> tuple[NDArray[np.int64], list[NDArray[np.complex128]]]:
-    """Support and E exp(i t x) over the cells of each column, for `mixture_characteristic`."""
+    """Support and E exp(i t x) over the cells of each column, for `MixtureCharacteristic`."""
     layout = frequencies.layout
     numbers = len(layout.numbers)
     found = []
@@ -94,13 +371,15 @@ def transforms(
     return renumbered[frequencies.support], found
 
 
-def waves(
+def _waves(
     values: NDArray[np.float64], frequencies: Frequencies, total: float
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Noisy real and imaginary parts by block, as means over all rows: (blocks, width, labels)."""
     from nacre.exact import AMPLITUDE
 
     blocks, width, _ = frequencies.matrix.shape
-    shaped = (values / AMPLITUDE / total).astype(np.float32)
-    imaginary, real = np.split(shaped, 2, axis=1)  # sines come first
-    return tuple(np.moveaxis(p.reshape(-1, blocks, width), 0, -1) for p in (real, imaginary))  # type: ignore[return-value]
+    imaginary, real = (  # sines come first
+        np.moveaxis((part / AMPLITUDE / total).reshape(-1, blocks, width), 0, -1)
+        for part in np.split(values, 2, axis=1)
+    )
+    return real, imaginary

@@ -11,33 +11,21 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
-from nacre.errors import NacreError
-from nacre.histograms.cells import Cells, layout_cells
-from nacre.methods.matching import (
-    ask_scales,
-    at_least_one,
-    bandwidth_questions,
-    label_place,
-    public_rng,
-    transforms,
-    waves,
-)
-from nacre.methods.method import AbstractMethod
-from nacre.methods.settings import setting, settle
-from nacre.rows import Label, TableEncoder
+from nacre.methods.matching import AbstractMatching, label_place, make_targets, public_rng
+from nacre.methods.settings import setting
+from nacre.rows import TableEncoder
 from nacre.schema import Layout
 from nacre.vault import Adjacency, Bound, Segment, Sum
 
 if TYPE_CHECKING:
-    from nacre.embed.fourier import FourierFeatures, Frequencies
-    from nacre.nets.mixture import MixtureGenerator
-    from nacre.nets.mixture_fit import Loss
-    from nacre.vault import Plan, Sums, Vault
+    from nacre.embed.fourier import FourierFeatures
+    from nacre.nets.generator import AbstractGenerator
+    from nacre.vault import Plan, Vault
 
 
 @final
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class MERF(AbstractMethod):
+class MERF(AbstractMatching):
     """Settings of DP-MERF; all of them public constants."""
 
     title: ClassVar[str] = "DP-MERF"
@@ -46,7 +34,7 @@ class MERF(AbstractMethod):
 
     frequencies: int = setting(
         1000,
-        "of the Fourier features, how many; rounded down to a multiple of `blocks`",
+        "of the numbers' Fourier features; rounded down to a multiple of `blocks`",
         low=1,
         high=100_000,
     )
@@ -56,52 +44,31 @@ class MERF(AbstractMethod):
     pairs: float = setting(
         0.7, "part of the frequencies that touch two numbers, the others touch one", low=0, high=1
     )
-    low: float = setting(
-        2.0,
-        "one over the widest kernel that is averaged, numbers being in [0, 1]",
-        low=0.001,
-        high=10_000,
+    constant: float = setting(
+        0.0, "c of the label kernel y.y' + c in the network's loss", low=0, high=1000
     )
-    high: float = setting(120.0, "one over the narrowest", low=0.001, high=10_000)
-    bandwidth: float = setting(
-        0.0,
-        "share of the budget that buys the RMS distance, to start the widths there",
-        low=0.001,
-        high=0.999,
-        or_zero=True,
-    )
-    components: int = setting(64, "how many products the mixture has", low=1, high=10_000)
-    shrinkage: float = setting(
-        0.3, "of the components towards what they share (a Gaussian prior)", low=0, high=10_000
-    )
-    steps: int = setting(2000, "how many steps of Adam fit the mixture", low=2, high=10**6)
-    rate: float = setting(0.1, "Adam's learning rate", low=1e-6, high=1)
 
-    def __post_init__(self) -> None:
-        settle(self)
-        if self.frequencies < self.blocks:
-            raise NacreError("DP-MERF needs at least as many frequencies as blocks.")
-        if not self.low <= self.high:
-            raise NacreError(f"low={self.low} must not be above high={self.high}.")
-        if self.bandwidth and self.high > 100 * self.low:
-            raise NacreError(
-                "With a bandwidth, which may move both up a hundredfold, high must be at most a "
-                f"hundred times low, got {self.low} and {self.high}."
-            )
-
-    @property
-    def _count(self) -> int:
-        return self.frequencies // self.blocks * self.blocks
+    @classmethod
+    def as_published(cls) -> Self:
+        """The paper's own system: a network, one Gaussian kernel on all numbers."""
+        return cls(
+            generator="network",
+            frequencies_on="row",
+            frequencies=1000,
+            blocks=1,
+            balance="class",
+        )
 
     def questions(
         self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
     ) -> tuple[Sum, ...]:
         """The embedding by class, and the class counts; before it the bandwidth, if bought."""
-        layout, label = encoder.layout, encoder.label
-        first = bandwidth_questions(layout, self.bandwidth)
+        self.check_classes(encoder)
+        label = encoder.label
+        first = self.bandwidth_questions(encoder.layout, ())
         last = Sum(
             name="mean embedding",
-            bound=self._bound(layout, label, label_place(encoder), adjacency),
+            bound=self._bound(encoder, adjacency, rows),
             share=1.0 - sum(question.share for question in first),
             unit=1.0,
             meaning="mean features of the row"
@@ -109,107 +76,49 @@ class MERF(AbstractMethod):
         )
         return (*first, last)
 
-    def _bound(
-        self, layout: Layout, label: Label | None, place: int, adjacency: Adjacency
-    ) -> Bound:
+    def _bound(self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None) -> Bound:
         """Fourier features and one-hot codes, each weighted to norm 1."""
         from nacre.embed.fourier import feature_norm
 
+        layout, label, place = encoder.layout, encoder.label, label_place(encoder)
         segments = []
         if layout.numbers:
-            norm = feature_norm(self._count)
-            segments.append(Segment(size=2 * self._count, norm=norm, weight=1 / norm))
+            count = self.count(rows, label.classes if label else 1)
+            norm = feature_norm(count)
+            segments.append(Segment(size=2 * count, norm=norm, weight=1 / norm))
         codes = [code for other, code in enumerate(layout.codes) if other != place]
         if codes:
             width, norm = sum(code.size for code in codes), math.sqrt(len(codes))
             segments.append(Segment(size=width, norm=norm, signed=False, weight=1 / norm))
         # Under replace-one a count of weight 1 costs nothing more.
-        count = 1.0 if adjacency is Adjacency.REPLACE_ONE else 0.35
-        return Bound(segments=tuple(segments), by=label, count=count)
+        count_weight = 1.0 if adjacency is Adjacency.REPLACE_ONE else 0.35
+        return Bound(segments=tuple(segments), by=label, count=count_weight)
 
-    def small(self) -> Self:
-        """Few frequencies, components and steps."""
-        return dataclasses.replace(self, frequencies=40, components=6, steps=12)
-
-    def learn(self, vault: Vault, plan: Plan, *, key: Any) -> MixtureGenerator:
-        """Release the embedding once, then fit the mixture to it."""
-        from nacre.nets.mixture_fit import fit_mixture
+    def learn(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
+        """Release the embedding once, then fit the generator to it."""
+        from nacre.embed.fourier import FourierFeatures
 
         rng = public_rng(key)
         encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
         layout, label = encoder.layout, label_place(encoder)
         *first, question = self.questions(encoder, plan.adjacency, plan.rows)
-        fourier = self._fourier(vault, encoder, first, rng)
-        features = _features(layout, label, fourier)
-        sums = vault.sum(question, features)
-        cells = layout_cells(layout)
-        return fit_mixture(
-            layout,
-            label,
-            cells,
-            self._loss(sums, fourier.frequencies if fourier else None, cells),
+        columns, fourier = range(len(layout.numbers)), None
+        if layout.numbers:
+            count = question.bound.segments[0].size // 2
+            fourier = FourierFeatures(self.draw(vault, first, columns, count, rng))
+        sums = vault.sum(question, _features(layout, label, fourier))
+        frequencies = fourier.frequencies if fourier else None
+        hot = len(layout.codes) > (encoder.label is not None)
+        return self.fit_to(
+            vault,
+            make_targets(sums, frequencies, hot=hot),
+            frequencies,
+            columns,
+            constant=self.constant,
             codes_by_label=True,
-            components=self.components,
-            steps=self.steps,
-            rate=self.rate,
             rng=rng,
-            on_progress=lambda done: vault.report("fitting the generator", done),
+            key=key,
         )
-
-    def _fourier(
-        self, vault: Vault, encoder: TableEncoder, first: list[Sum], rng: Any
-    ) -> FourierFeatures | None:
-        from nacre.embed.fourier import FourierFeatures, draw_frequencies
-
-        if not encoder.layout.numbers:
-            return None
-        drawn = draw_frequencies(
-            encoder.layout,
-            width=self._count // self.blocks,
-            blocks=self.blocks,
-            columns=range(len(encoder.layout.numbers)),
-            orders=((1, 1 - self.pairs), (2, self.pairs)),
-            scales=ask_scales(vault, first, self.low, self.high),
-            focus=encoder.target,
-            rng=rng,
-        )
-        return FourierFeatures(drawn)
-
-    def _loss(self, sums: Sums, frequencies: Frequencies | None, cells: list[Cells]) -> Loss:
-        """Minus twice the log posterior: errors over their variances, and the components' prior."""
-        import jax.numpy as jnp
-
-        from nacre.exact import AMPLITUDE
-        from nacre.nets.characteristic import mixture_characteristic
-        from nacre.nets.mixture_fit import squared
-
-        counts = at_least_one(sums)
-        total = float(counts.sum())
-        prior = jnp.asarray(counts / total, jnp.float32)
-        count_variance = (sums.count_noise / total) ** 2 + 0.5 / total
-        size = 0
-        if frequencies is not None:
-            size = 2 * frequencies.count
-            support, found = transforms(frequencies, cells, range(len(cells)))
-            characteristic = mixture_characteristic(support, found)
-            real, imaginary = map(jnp.asarray, waves(sums.values[:, :size], frequencies, total))
-            wave_variance = (sums.noise[0] / AMPLITUDE / total) ** 2 + 0.5 / total
-        hot = jnp.asarray(sums.values[:, size:] / total, jnp.float32)
-        hot_variance = (sums.noise[-1] / total) ** 2 + 0.5 / total
-
-        def loss(model: Any, _: Any, step: Any) -> Any:
-            weights, block = model.weights(), step % self.blocks
-            label = weights.sum(1)
-            error = squared(label - prior) / count_variance
-            if given := model.label_columns():
-                error += squared(label[:, None] * jnp.concatenate(given, 1) - hot) / hot_variance
-            if frequencies is not None:
-                a, b = characteristic(model.columns(), weights, block)
-                wave = squared(a - real[block]) + squared(b - imaginary[block])
-                error += self.blocks * wave / wave_variance
-            return error + self.shrinkage * model.complexity()
-
-        return loss
 
 
 def _features(layout: Layout, label: int, fourier: FourierFeatures | None) -> Any:

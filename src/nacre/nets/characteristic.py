@@ -6,9 +6,10 @@ that it touches, of one matrix product per column.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -17,47 +18,62 @@ from numpy.typing import NDArray
 from nacre.errors import NacreError
 
 
-def mixture_characteristic(
-    support: NDArray[np.int64], transforms: Sequence[NDArray[np.complex128]]
-) -> Callable[[Sequence[jax.Array], jax.Array, Any], tuple[jax.Array, jax.Array]]:
-    """A function of (columns, weights, block): real and imaginary parts, each (width, labels).
+class MixtureCharacteristic(eqx.Module):
+    """The characteristic function of a mixture at public frequencies, in blocks.
 
-    Args:
-        support: (width, order), the columns of each frequency, unused places -1 on the left, sorted
-            so that frequencies with fewer columns come first.
-        transforms: for each column, E exp(i t x) over each cell, for the frequencies that touch
-            it, in their order: (blocks, number of them, cells).
+    Attributes:
+        real: for each column, the real parts of E exp(i t x) over each cell, for the frequencies
+            that touch it, in their order: (blocks, number of them, cells).
+        imaginary: the imaginary parts.
+        order: where each frequency's factors are among the columns' products, and the inverse.
+        filled: how many frequencies have a factor in each slot; the last has one for all.
     """
-    k, order = support.shape
-    filled = [int((support[:, slot] >= 0).sum()) for slot in range(order)]
-    for slot in range(order):
-        if (support[k - filled[slot] :, slot] < 0).any():
-            raise NacreError("Frequencies with fewer columns must come first.")
-    place = np.full(support.shape, -1, np.int64)
-    start = 0
-    for column, transform in enumerate(transforms):
-        rows, slots = np.nonzero(support == column)
-        place[rows, slots] = start + np.arange(len(rows))
-        if len(rows) != transform.shape[1]:
-            raise NacreError("A transform is needed for each frequency that touches a column.")
-        start += len(rows)
-    gather = _permutation(
-        np.concatenate([place[k - filled[slot] :, slot] for slot in reversed(range(order))])
-    )
-    real = [jnp.asarray(t.real, jnp.float32) for t in transforms]
-    imaginary = [jnp.asarray(t.imag, jnp.float32) for t in transforms]
 
-    def characteristic(
-        columns: Sequence[jax.Array], weights: jax.Array, block: Any
+    real: list[jax.Array]
+    imaginary: list[jax.Array]
+    order: tuple[jax.Array, jax.Array]
+    filled: tuple[int, ...] = eqx.field(static=True)
+
+    def __init__(self, support: NDArray[np.int64], transforms: Sequence[NDArray[np.complex128]]):
+        """Lay out the frequencies.
+
+        Args:
+            support: (width, order), the columns of each frequency, unused places -1 on the left,
+                sorted so that frequencies with fewer columns come first.
+            transforms: for each column, E exp(i t x) over each cell (blocks, number, cells).
+        """
+        k, slots = support.shape
+        self.filled = tuple(int((support[:, slot] >= 0).sum()) for slot in range(slots))
+        for slot in range(slots):
+            if (support[k - self.filled[slot] :, slot] < 0).any():
+                raise NacreError("Frequencies with fewer columns must come first.")
+        place = np.full(support.shape, -1, np.int64)
+        start = 0
+        for column, transform in enumerate(transforms):
+            rows, found = np.nonzero(support == column)
+            place[rows, found] = start + np.arange(len(rows))
+            if len(rows) != transform.shape[1]:
+                raise NacreError("A transform is needed for each frequency that touches a column.")
+            start += len(rows)
+        forward = np.concatenate(
+            [place[k - self.filled[slot] :, slot] for slot in reversed(range(slots))]
+        )
+        self.order = (jnp.asarray(forward), jnp.asarray(np.argsort(forward)))
+        self.real = [jnp.asarray(t.real, jnp.float32) for t in transforms]
+        self.imaginary = [jnp.asarray(t.imag, jnp.float32) for t in transforms]
+
+    def __call__(
+        self, columns: Sequence[jax.Array], weights: jax.Array, block: Any
     ) -> tuple[jax.Array, jax.Array]:
-        used = [u for u in zip(real, imaginary, columns, strict=True) if u[0].shape[1]]
-        a = gather(jnp.concatenate([e[block] @ p.T for e, _, p in used]))
-        b = gather(jnp.concatenate([f[block] @ p.T for _, f, p in used]))
+        """Real and imaginary parts for a block of frequencies, each (width, labels)."""
+        parts = zip(self.real, self.imaginary, columns, strict=True)
+        used = [part for part in parts if part[0].shape[1]]
+        a = _permute(jnp.concatenate([e[block] @ p.T for e, _, p in used]), *self.order)
+        b = _permute(jnp.concatenate([f[block] @ p.T for _, f, p in used]), *self.order)
         # The last slot is filled for every frequency; earlier ones only for a tail of them.
+        k = done = self.filled[-1]
         re, im = a[:k], b[:k]
-        done = k
-        for slot in reversed(range(order - 1)):
-            n = filled[slot]
+        for n in reversed(self.filled[:-1]):
             head = k - n
             x, y = a[done : done + n], b[done : done + n]
             done += n
@@ -67,22 +83,19 @@ def mixture_characteristic(
             )
         return re @ weights.T, im @ weights.T
 
-    return characteristic
+
+@jax.custom_vjp
+def _permute(x: jax.Array, forward: jax.Array, backward: jax.Array) -> jax.Array:
+    """x[forward], with the inverse gather as its derivative: a scatter is ten times slower."""
+    return x[forward]
 
 
-def _permutation(order: NDArray[np.int64]) -> Callable[[jax.Array], jax.Array]:
-    """x[order], with the inverse gather as its derivative: a scatter would be ten times slower."""
-    forward, backward = jnp.asarray(order), jnp.asarray(np.argsort(order))
+def _first(x: jax.Array, forward: jax.Array, backward: jax.Array) -> tuple[Any, Any]:
+    return x[forward], backward
 
-    @jax.custom_vjp
-    def permute(x: jax.Array) -> jax.Array:
-        return x[forward]
 
-    def first(x: jax.Array) -> tuple[jax.Array, None]:
-        return x[forward], None
+def _second(backward: jax.Array, gradient: Any) -> tuple[Any, None, None]:
+    return gradient[backward], None, None
 
-    def second(_: None, gradient: Any) -> tuple[jax.Array]:
-        return (gradient[backward],)
 
-    permute.defvjp(first, second)
-    return permute
+_permute.defvjp(_first, _second)

@@ -13,15 +13,42 @@ import optax
 
 Model = TypeVar("Model")
 
+# loss(model, critic, step, key): a function, or an Equinox module that holds the data it needs.
+# The data of a module are arguments of the compiled program, so that one program serves all
+# modules of the same shapes.
+Loss = Callable[[Any, Any, jax.Array, jax.Array], jax.Array]
 
-@dataclasses.dataclass(frozen=True)
-class Adversary:
-    """A critic: where it starts, its learning rate, every how many steps it moves, its range."""
+
+class Adversary(eqx.Module):
+    """A critic.
+
+    Attributes:
+        start: where it starts, an array.
+        rate: its learning rate.
+        every: the steps between two of its own.
+        box: how far from zero it may go.
+    """
 
     start: Any
+    rate: float = eqx.field(static=True)
+    every: int = eqx.field(static=True)
+    box: float = eqx.field(static=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class Schedule:
+    """How many steps of Adam there are, and its highest rate; it warms up and then falls."""
+
+    steps: int
     rate: float
-    every: int
-    box: float
+
+    def descent(self) -> optax.GradientTransformation:
+        """Adam on that schedule."""
+        steps, rate = self.steps, self.rate
+        warm = min(50, max(1, steps // 10))
+        return optax.adam(
+            optax.warmup_cosine_decay_schedule(rate * 0.05, rate, warm, steps, rate * 0.01)
+        )
 
 
 def ignore(done: float) -> None:
@@ -30,66 +57,79 @@ def ignore(done: float) -> None:
 
 def minimize(
     model: Model,
-    loss: Callable[[Model, Any, jax.Array], jax.Array],
+    loss: Loss,
     *,
     steps: int,
     rate: float,
     adversary: Adversary | None = None,
+    key: Any = None,
     report_every: int = 100,
     on_progress: Callable[[float], None] = ignore,
 ) -> Model:
-    """Run `steps` Adam updates on `loss(model, critic, step)`; the rate warms up and then falls.
+    """Run `steps` Adam updates on `loss(model, critic, step, key)`.
 
     With an `adversary` the critic ascends on the same loss now and then; without, it is None.
-    Steps are compiled in chunks of `report_every`; between chunks plain Python calls
-    `on_progress(part done)`, which may print, draw, or raise to stop the run.
+    `key` is for losses that draw at random, public as all of this is.  Steps are compiled in
+    chunks of `report_every`; between chunks plain Python calls `on_progress(part done)`, which
+    may print, draw, or raise to stop the run.
     """
-    warm = min(50, max(1, steps // 10))
-    schedule = optax.warmup_cosine_decay_schedule(rate * 0.05, rate, warm, steps, rate * 0.01)
-    descent = optax.adam(schedule)
-    dynamic, static = eqx.partition(model, eqx.is_inexact_array)
-    play = adversary or Adversary(start=None, rate=0.0, every=1, box=0.0)
-    ascent = optax.adam(play.rate)
+    schedule = Schedule(steps, rate)
+    key = jax.random.key(0) if key is None else key
+    carry = _begin(model, schedule, adversary)
+    for start in range(0, steps, report_every):
+        numbers = jnp.arange(start, min(steps, start + report_every), dtype=jnp.int32)
+        carry = _chunk(loss, carry, numbers, key, schedule, adversary)
+        jax.block_until_ready(carry[2])
+        on_progress(min(1.0, (start + report_every) / steps))
+    found: Model = carry[0]
+    return found
+
+
+@eqx.filter_jit
+def _begin(model: Any, schedule: Schedule, adversary: Adversary | None) -> Any:
+    """Model, critic and the optimizers' states."""
+    state = schedule.descent().init(eqx.filter(model, eqx.is_inexact_array))
+    if adversary is None:
+        return model, None, state, None
+    return model, adversary.start, state, optax.adam(adversary.rate).init(adversary.start)
+
+
+@eqx.filter_jit
+def _chunk(
+    loss: Loss,
+    carry: Any,
+    numbers: jax.Array,
+    key: jax.Array,
+    schedule: Schedule,
+    adversary: Adversary | None,
+) -> Any:
+    """The steps with these numbers."""
+    descent = schedule.descent()
+    dynamic, static = eqx.partition(carry[0], eqx.is_inexact_array)
 
     def value(players: tuple[Any, Any], step: jax.Array) -> jax.Array:
-        return loss(eqx.combine(players[0], static), players[1], step)
+        own = jax.random.fold_in(key, step)
+        return loss(eqx.combine(players[0], static), players[1], step, own)
 
     def one(carry: Any, step: jax.Array) -> tuple[Any, None]:
-        dynamic, state, critic, critic_state = carry
+        dynamic, critic, state, critic_state = carry
         down, up = jax.grad(value)((dynamic, critic), step)
         updates, state = descent.update(down, state, dynamic)
         if adversary is not None:
             # Both players share one gradient; on most steps the critic's is thrown away.
-            change, moved = ascent.update(jax.tree.map(jnp.negative, up), critic_state)
-            now = step % play.every == 0
-            critic, critic_state = jax.tree.map(
-                lambda new, old: jnp.where(now, new, old),
-                (jnp.clip(critic + change, -play.box, play.box), moved),
-                (critic, critic_state),
-            )
-        return (optax.apply_updates(dynamic, updates), state, critic, critic_state), None
+            critic, critic_state = _ascend(adversary, critic, critic_state, up, step)
+        return (optax.apply_updates(dynamic, updates), critic, state, critic_state), None
 
-    critic = play.start
-    first = jax.jit(
-        lambda: (descent.init(dynamic), None if critic is None else ascent.init(critic))
-    )()
-    carry = (dynamic, first[0], critic, first[1])
-    # The data that the loss refers to become arguments: as constants they would be compiled in.
-    program, tree = jax.make_jaxpr(one)(carry, jnp.int32(0)), jax.tree.structure(carry)
+    (dynamic, *rest), _ = jax.lax.scan(one, (dynamic, *carry[1:]), numbers)
+    return (eqx.combine(dynamic, static), *rest)
 
-    @jax.jit
-    def chunk(constants: Any, carry: Any, numbers: jax.Array) -> Any:
-        def step(carry: Any, number: jax.Array) -> tuple[Any, None]:
-            leaves = jax.tree.leaves((carry, number))
-            found = jax.core.eval_jaxpr(program.jaxpr, constants, *leaves)
-            return jax.tree.unflatten(tree, found), None
 
-        return jax.lax.scan(step, carry, numbers)[0]
-
-    for start in range(0, steps, report_every):
-        numbers = jnp.arange(start, min(steps, start + report_every), dtype=jnp.int32)
-        carry = chunk(program.consts, carry, numbers)
-        jax.block_until_ready(carry[0])
-        on_progress(min(1.0, (start + report_every) / steps))
-    found: Model = eqx.combine(carry[0], static)
-    return found
+def _ascend(play: Adversary, critic: Any, state: Any, gradient: Any, step: jax.Array) -> Any:
+    """The critic and its optimizer's state after a step, if it is one of its own."""
+    change, moved = optax.adam(play.rate).update(-gradient, state)
+    now = step % play.every == 0
+    return jax.tree.map(
+        lambda new, old: jnp.where(now, new, old),
+        (jnp.clip(critic + change, -play.box, play.box), moved),
+        (critic, state),
+    )

@@ -6,16 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from nacre.histograms.cells import Cells
 from nacre.nets.logits import MixtureLogits
-from nacre.nets.minimize import Adversary, minimize
+from nacre.nets.minimize import Adversary, Loss, minimize
 from nacre.nets.mixture import MixtureGenerator
 from nacre.schema import Layout
-
-Loss = Callable[[MixtureLogits, Any, jax.Array], jax.Array]
 
 
 def free_columns(layout: Layout, label: int) -> list[int]:
@@ -36,12 +33,14 @@ def fit_mixture(
     steps: int,
     rate: float,
     adversary: Adversary | None = None,
+    share: Callable[[Any], Any],
     rng: np.random.Generator,
     on_progress: Callable[[float], None],
 ) -> MixtureGenerator:
-    """Minimize `loss(logits, critic, step)` and make a generator of the result.
+    """Minimize the loss and make a generator of the result.
 
-    With `codes_by_label` the codes depend on the label only, not on the component.
+    With `codes_by_label` the codes depend on the label only, not on the component.  `share` gives
+    the classes' shares among rows that are drawn, from those that were found.
     """
     numbers = len(layout.numbers)
     free = [place for place in free_columns(layout, label) if place >= numbers]
@@ -60,6 +59,8 @@ def fit_mixture(
     weights, tables, given = jax.tree.map(
         lambda table: np.asarray(table, np.float64), _probabilities(fitted)
     )
+    found = weights.sum(1)
+    weights = weights * (share(found) / found)[:, None]
     if given:
         weights, tables = _spread_over_labels(weights, tables, given)
     return MixtureGenerator(
@@ -85,8 +86,3 @@ def _spread_over_labels(weights: Any, tables: list[Any], given: list[Any]) -> tu
         wide[place, place * components : (place + 1) * components] = weights[place]
     numbers = [np.tile(table, (labels, 1)) for table in tables]
     return wide, numbers + [np.repeat(table, components, axis=0) for table in given]
-
-
-def squared(values: Any) -> jax.Array:
-    """The sum of squares."""
-    return jnp.sum(jnp.square(values))

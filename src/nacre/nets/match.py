@@ -1,0 +1,171 @@
+"""Losses that match released mean features: of a mixture in closed form, of a network by batches.
+
+Features are cosines and sines at public frequencies and one-hot codes, by class.  All of it is
+post-processing of one release.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from nacre.nets.characteristic import MixtureCharacteristic
+from nacre.nets.logits import MixtureLogits
+from nacre.nets.trained import TableNetwork
+
+Balance = Literal["precision", "class", "share"]
+SHRUNK = 1e-9  # of a variance, where nothing is noisy
+
+
+class Targets(eqx.Module):
+    """What was released, as means over all rows.
+
+    Attributes:
+        real: mean cosines (blocks, width, classes); None without frequencies.
+        imaginary: mean sines, likewise.
+        hot: shares of the one-hot places, (classes, places); None if they were not asked for.
+        prior: the share of each class, (classes,).
+        total: the noisy number of rows.
+        noise: the standard deviations of a sum of sines, of a share's sum and of a class count,
+            in rows.
+    """
+
+    real: jax.Array | None
+    imaginary: jax.Array | None
+    hot: jax.Array | None
+    prior: jax.Array
+    total: jax.Array
+    noise: tuple[jax.Array, jax.Array, jax.Array]
+
+    def variance(self, kind: int) -> jax.Array:
+        """Of a mean: that of its noise, and half a row's as the rows are a sample."""
+        return (self.noise[kind] / self.total) ** 2 + 0.5 / self.total
+
+
+class Critic(eqx.Module):
+    """PEARL's critic: how much each frequency counts.
+
+    Attributes:
+        terms: each frequency's square by coordinate, over its variance, 0 where the frequency does
+            not touch it: (blocks, width, coordinates); None for weights that are free.
+    """
+
+    terms: jax.Array | None
+
+    def __call__(self, logs: Any, block: Any) -> Any:
+        """The weights of a block's frequencies, of mean one over all blocks.
+
+        With terms, the density ratio of frequencies whose scales were multiplied by exp(logs) to
+        those that were drawn; without, exp(logs) itself.
+        """
+        ratio = logs
+        if self.terms is not None:
+            ratio = -0.5 * self.terms @ (jnp.exp(-2 * logs) - 1) - (self.terms > 0) @ logs
+        return (jax.nn.softmax(ratio.reshape(-1)).reshape(ratio.shape) * ratio.size)[block]
+
+
+class MixtureMatch(eqx.Module):
+    """Minus twice the log posterior of a mixture.
+
+    Errors over their variances for frequencies (weighted by the critic), one-hot codes and class
+    shares, and the components' Gaussian prior.
+    """
+
+    targets: Targets
+    characteristic: MixtureCharacteristic | None
+    critic: Critic | None
+    shrinkage: float = eqx.field(static=True)
+
+    def __call__(self, model: MixtureLogits, logs: Any, step: Any, key: Any) -> Any:
+        """The loss on the step's block of frequencies."""
+        targets, weights = self.targets, model.weights()
+        label = weights.sum(1)
+        error = _squared(label - targets.prior) / targets.variance(2)
+        if targets.hot is not None and (given := model.label_columns()):
+            shares = label[:, None] * jnp.concatenate(given, 1)
+            error += _squared(shares - targets.hot) / targets.variance(1)
+        if self.characteristic is not None:
+            blocks = len(targets.real)  # type: ignore[arg-type]
+            block = step % blocks
+            a, b = self.characteristic(model.columns(), weights, block)
+            real, imaginary = targets.real[block], targets.imaginary[block]  # type: ignore[index]
+            wave = jnp.sum((a - real) ** 2 + (b - imaginary) ** 2, axis=1)
+            if self.critic is not None:
+                wave = self.critic(logs, block) * wave
+            error += blocks * wave.sum() / targets.variance(0)
+        return error + self.shrinkage * model.complexity()
+
+
+class NetworkMatch(eqx.Module):
+    """The squared distance between released and generated mean features, class by class.
+
+    A row's features have one length, whatever the row, so that the distance to a batch's mean has
+    the same gradient as the distance to the network's own mean: the batch adds a constant.
+
+    Attributes:
+        targets: what was released.
+        matrix: the frequencies over the places of the row's vector, (blocks, width, d), or None.
+        critic: that weights the frequencies, or None.
+        batch: how many rows are generated a step.
+        balance: how classes are weighted: by how well their means are known ('precision'), all
+            alike ('class'), or by the square of their shares ('share').
+        constant: c of the label kernel y.y' + c: adds the distance of the means over all classes.
+    """
+
+    targets: Targets
+    matrix: jax.Array | None
+    critic: Critic | None
+    batch: int = eqx.field(static=True)
+    balance: Balance = eqx.field(static=True)
+    constant: float = eqx.field(static=True)
+
+    def __call__(self, model: TableNetwork, logs: Any, step: Any, key: Any) -> Any:
+        """The loss on the step's block of frequencies, and rows that are drawn afresh."""
+        targets = self.targets
+        classes = len(targets.prior)
+        each = max(self.batch // classes, 8)
+        rows = model.rows(jnp.repeat(jnp.arange(classes), each), key)
+        error = jnp.zeros(())
+        if self.matrix is not None:
+            blocks, width, _ = self.matrix.shape
+            block = step % blocks
+            phases = rows @ self.matrix[block].T
+            waves = jnp.cos(phases), jnp.sin(phases)
+            off_a, off_b = (
+                self._off(wave.reshape(classes, each, width), target[block].T)  # type: ignore[index]
+                for wave, target in zip(waves, (targets.real, targets.imaginary), strict=True)
+            )
+            chosen = 1.0 if self.critic is None else self.critic(logs, block)
+            error += self._weighed(jnp.sqrt(chosen) * off_a, 0) / width
+            error += self._weighed(jnp.sqrt(chosen) * off_b, 0) / width
+        if targets.hot is not None:
+            hot = rows[:, model.vector.numbers :].reshape(classes, each, -1)
+            error += self._weighed(self._off(hot, targets.hot), 1) / len(model.vector.blocks)
+        return error
+
+    def _off(self, features: Any, joint: Any) -> Any:
+        """Generated less released means, given the class: (classes, places)."""
+        return features.mean(1) - joint / self.targets.prior[:, None]
+
+    def _weighed(self, off: Any, kind: int) -> Any:
+        """Squares added up over places and, weighted, over classes."""
+        targets = self.targets
+        prior = targets.prior
+        if self.balance == "class":
+            weights = jnp.ones_like(prior)
+        elif self.balance == "share":
+            weights = prior**2
+        else:
+            rows = targets.total * prior
+            weights = 1 / ((targets.noise[kind] / rows) ** 2 + 0.5 / rows + SHRUNK)
+        error = jnp.sum(weights / weights.sum() * jnp.sum(off**2, axis=1))
+        if self.constant:
+            error += self.constant * jnp.sum((prior @ off) ** 2)
+        return error
+
+
+def _squared(values: Any) -> jax.Array:
+    return jnp.sum(jnp.square(values))

@@ -1,0 +1,136 @@
+"""A network as a generator of table rows: latent numbers and a label in, a row out."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.errors import NacreError
+from nacre.nets.generator import AbstractGenerator
+from nacre.nets.layers import (
+    AbstractLayer,
+    Arrays,
+    from_arrays,
+    from_json,
+    run,
+    to_arrays,
+    to_json,
+    widths,
+)
+from nacre.nets.vector import RowVector
+from nacre.schema import Encoded
+
+CHUNK = 1 << 13  # rows that are drawn at once
+
+
+@final
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class NetworkGenerator(AbstractGenerator):
+    """A trained network; sampling is NumPy alone.
+
+    Attributes:
+        vector: what the outputs mean.
+        layers: the architecture.
+        arrays: of each layer, frozen.
+        latent: how many standard normal numbers go in, before the label's one-hot.
+        weights: the chance of each class, (classes,); one number without a label.
+        sampled: whether codes are drawn from their chances, or the likeliest is taken.
+    """
+
+    vector: RowVector
+    layers: tuple[AbstractLayer, ...]
+    arrays: Sequence[Arrays]
+    latent: int
+    weights: NDArray[np.float64]
+    sampled: bool = True
+
+    def given(self, fixed: Mapping[int, int]) -> Self | None:
+        """Given its label; other codes are left to rejection."""
+        label = self.vector.label
+        if label is None or label not in fixed:
+            return None
+        weights = np.zeros(len(self.weights))
+        weights[fixed[label]] = 1.0
+        return dataclasses.replace(self, weights=weights)
+
+    def sample(self, n: int, rng: np.random.Generator) -> Encoded:
+        """Draw rows; classes are stratified, so that their shares come out as they are."""
+        vector, layout = self.vector, self.vector.layout
+        classes = self._classes(n, rng)
+        ticks = np.zeros((n, vector.numbers), np.int64)
+        codes = np.zeros((n, len(layout.codes)), np.int32)
+        for at in range(0, n, CHUNK):
+            part = slice(at, min(n, at + CHUNK))
+            inputs = latent_inputs(classes[part], len(self.weights), self.latent, rng)
+            outputs = run(self.layers, self.arrays, inputs, np)
+            ticks[part], codes[part] = vector.draw(outputs, rng, sampled=self.sampled)
+        if vector.label is not None:
+            codes[:, vector.label] = classes
+        return layout.encoded(ticks, codes)
+
+    def _classes(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """The class of each of n rows, systematically sampled and then shuffled."""
+        ends = np.cumsum(self.weights) / self.weights.sum()
+        places = (np.arange(n) + rng.random()) / max(n, 1)
+        found = np.minimum(np.searchsorted(ends, places, side="right"), len(ends) - 1)
+        rng.shuffle(found)
+        return found
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The architecture as JSON, arrays by path."""
+        config = {
+            "layers": to_json(self.layers),
+            "latent": self.latent,
+            "label": self.vector.label,
+            "single": self.vector.single,
+            "sampled": self.sampled,
+        }
+        return config, {"weights": np.asarray(self.weights), **to_arrays(self.arrays)}
+
+    @classmethod
+    def restore(
+        cls, config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], encoder: Any
+    ) -> Self:
+        """The inverse of `state`."""
+        label, latent = config["label"], config["latent"]
+        layout, layers = encoder.layout, from_json(config["layers"])
+        if type(latent) is not int or not 1 <= latent <= 10_000:
+            raise NacreError("A network needs some latent numbers.")
+        if not all(isinstance(config[name], bool) for name in ("single", "sampled")):
+            raise NacreError("A network says 'single' and 'sampled' by true or false.")
+        if label is not None and not (type(label) is int and 0 <= label < len(layout.codes)):
+            raise NacreError("The label of a network is none of the codes.")
+        vector = RowVector(layout, label, config["single"])
+        weights = np.asarray(arrays["weights"], np.float64)
+        good = np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0
+        if weights.shape != (vector.classes,) or not good:
+            raise NacreError("The network's classes have no chances that could be.")
+        if widths(layers, input_width(latent, len(weights))) != vector.width:
+            raise NacreError("The network was made for another layout.")
+        return cls(
+            vector=vector,
+            layers=layers,
+            arrays=from_arrays(layers, arrays),
+            latent=latent,
+            weights=weights,
+            sampled=config["sampled"],
+        )
+
+
+def input_width(latent: int, classes: int) -> int:
+    """How many numbers go into a network: the latent ones, and a one-hot label if there is one."""
+    return latent + (classes if classes > 1 else 0)
+
+
+def latent_inputs(
+    classes: NDArray[np.int64], number: int, latent: int, rng: np.random.Generator
+) -> NDArray[np.float32]:
+    """Standard normal numbers, and the one-hot class of each row where there is a label."""
+    found = rng.standard_normal((len(classes), latent), np.float32)
+    if number == 1:
+        return found
+    return np.concatenate([found, np.eye(number, dtype=np.float32)[classes]], axis=1)

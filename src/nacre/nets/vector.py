@@ -1,0 +1,137 @@
+"""A row of a table as a vector, and back: one place a number, a one-hot block a code."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.schema import Layout
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class RowVector:
+    """How the encoded row of a layout is laid out as a vector of R^d.
+
+    Numbers come first, in [0, 1]; then a block of each code, the label's left out.
+
+    Attributes:
+        layout: of the rows.
+        label: the label's place among the codes, if there is a label.
+        single: whether a code of two values takes one place, the chance of the second.
+    """
+
+    layout: Layout
+    label: int | None = None
+    single: bool = False
+
+    @property
+    def numbers(self) -> int:
+        """How many places are numbers; they come first."""
+        return len(self.layout.numbers)
+
+    @property
+    def classes(self) -> int:
+        """How many values the label has, or one."""
+        return 1 if self.label is None else self.layout.codes[self.label].size
+
+    @cached_property
+    def blocks(self) -> tuple[tuple[int, int, int], ...]:
+        """Of each code but the label: its place among the codes, where it starts, its width."""
+        found, at = [], self.numbers
+        for place, code in enumerate(self.layout.codes):
+            if place != self.label:
+                width = 1 if self.single and code.size == 2 else code.size
+                found.append((place, at, width))
+                at += width
+        return tuple(found)
+
+    @property
+    def width(self) -> int:
+        """The length of the vector."""
+        return self.numbers + sum(width for _, _, width in self.blocks)
+
+    @property
+    def columns(self) -> int:
+        """How many columns it stands for."""
+        return self.numbers + len(self.blocks)
+
+    # -- under JAX -----------------------------------------------------------------------------
+
+    def of(self, row: Any) -> Any:
+        """The vector of one row (`nacre.rows.table.Row`), float32: for `Steps` and the like."""
+        import jax.numpy as jnp
+
+        most = np.array([number.positions for number in self.layout.numbers], np.float32)
+        parts = [row.numbers.astype(jnp.float32) / most]
+        for place, _, width in self.blocks:
+            code = row.codes[place]
+            hot = code[None] if width == 1 else code == jnp.arange(width, dtype=jnp.int32)
+            parts.append(hot.astype(jnp.float32))
+        return jnp.concatenate(parts)
+
+    def rows(self, outputs: Any, key: Any) -> Any:
+        """Generated vectors (n, d) from a network's outputs, as samples will have them.
+
+        Numbers by a sigmoid; codes are sampled, and the gradient is that of their chances
+        (straight-through): the network is trained on rows of the kind that it will output.
+        """
+        import jax
+        import jax.numpy as jnp
+
+        parts = [jax.nn.sigmoid(outputs[:, : self.numbers])]
+        for (_, at, width), own in zip(
+            self.blocks, jax.random.split(key, max(len(self.blocks), 1)), strict=False
+        ):
+            logits = outputs[:, at : at + width]
+            if width == 1:
+                soft = jax.nn.sigmoid(logits)
+                hard = (jax.random.uniform(own, soft.shape) < soft).astype(soft.dtype)
+            else:
+                soft = jax.nn.softmax(logits, axis=-1)
+                drawn = jnp.argmax(logits + jax.random.gumbel(own, logits.shape), axis=-1)
+                hard = jax.nn.one_hot(drawn, width, dtype=soft.dtype)
+            parts.append(soft + jax.lax.stop_gradient(hard - soft))
+        return jnp.concatenate(parts, axis=1)
+
+    def chances(self, outputs: Any) -> Any:
+        """Sigmoids of numbers and single places, softmaxes of blocks: no sampling."""
+        import jax
+        import jax.numpy as jnp
+
+        parts = [jax.nn.sigmoid(outputs[..., : self.numbers])]
+        for _, at, width in self.blocks:
+            part = outputs[..., at : at + width]
+            parts.append(jax.nn.sigmoid(part) if width == 1 else jax.nn.softmax(part, axis=-1))
+        return jnp.concatenate(parts, axis=-1)
+
+    # -- under NumPy ---------------------------------------------------------------------------
+
+    def draw(
+        self, outputs: NDArray[np.float32], rng: np.random.Generator, *, sampled: bool = True
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Ticks and codes (the label's zero) from a network's outputs.
+
+        Codes are drawn from their chances; or, if they are not to be `sampled`, the likeliest.
+        """
+        n = len(outputs)
+        units = _sigmoid(outputs[:, : self.numbers].astype(np.float64))
+        ticks = np.rint(units * self.layout.limits).astype(np.int64)
+        codes = np.zeros((n, len(self.layout.codes)), np.int32)
+        for place, at, width in self.blocks:
+            logits = outputs[:, at : at + width].astype(np.float64)
+            if width == 1:
+                point = rng.random(n) if sampled else 0.5
+                codes[:, place] = _sigmoid(logits[:, 0]) > point
+            else:
+                noise = rng.gumbel(size=logits.shape) if sampled else 0.0
+                codes[:, place] = np.argmax(logits + noise, axis=1)
+        return np.clip(ticks, 0, self.layout.limits), codes
+
+
+def _sigmoid(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return 0.5 * (1 + np.tanh(0.5 * x))
