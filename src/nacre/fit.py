@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import numbers
 import secrets
 from collections.abc import Callable, Mapping
@@ -14,6 +13,7 @@ import pyarrow as pa
 from nacre.errors import NacreError
 from nacre.ledger import Ledger, charged, reserve_in
 from nacre.methods import AbstractMethod, choose
+from nacre.methods.settings import as_data
 from nacre.model import Model
 from nacre.plan import as_encoder, as_rows, make_plan, warn_about_rows
 from nacre.rows import AbstractEncoder, Stream
@@ -87,7 +87,7 @@ def fit(
         generator=generator,
         guarantee=vault.guarantee(checked=bad_rows == "check"),
         method=chosen.title,
-        settings=dataclasses.asdict(chosen),
+        settings=as_data(chosen),
         kind=stream.source.kind,
         ledger=None if reservation is None else {"dataset": dataset, "entry": reservation.entry},
     )

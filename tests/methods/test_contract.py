@@ -24,7 +24,10 @@ pytestmark = [
 ]
 
 # The papers' own forms of some methods, and what their names here stand for.
-VARIANTS = {"pearl-network": ("pearl", {}), "merf-network": ("merf", {"constant": 0.5})}
+VARIANTS = {
+    "pearl-network": ("pearl", {}),
+    "merf-network": ("merf", {"constant": 0.5, "modes": 3}),
+}
 NAMES = (*METHODS, *VARIANTS, "toy-steps")
 COLUMNS = {
     "age": Integer(low=0, high=99),

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from nacre.errors import NacreError
 from nacre.histograms.cells import Cells, layout_cells
 from nacre.methods.method import AbstractMethod
+from nacre.methods.modes import find_modes, mode_questions, splittable
 from nacre.methods.settings import setting, settle
+from nacre.nets.modes import ModeSplit, split_layout
 from nacre.nets.vector import RowVector
 from nacre.rows import TableEncoder
 from nacre.schema import Layout
@@ -85,6 +87,13 @@ class AbstractMatching(AbstractMethod):
     class_weights: tuple[float, ...] = setting(
         (), "public factors of the classes' shares in what is drawn, to under-sample some"
     )
+    modes: int = setting(
+        0, "modes of each number in the network's encoding, found privately", low=0, high=100
+    )
+    modes_share: float = setting(
+        0.1, "of the budget that finds the modes, if there are any", low=0.001, high=0.9
+    )
+    mode_iterations: int = setting(12, "of the search for modes", low=1, high=100)
     steps: int = setting(
         0, "of Adam; 0: 3,000 for a mixture, 8,000 for a network", low=2, high=10**6, or_zero=True
     )
@@ -103,13 +112,17 @@ class AbstractMatching(AbstractMethod):
                 "With a bandwidth, which may move both up a hundredfold, high must be at most a "
                 f"hundred times low, got {self.low} and {self.high}."
             )
+        if self.modes and self.generator != "network":
+            raise NacreError("Numbers are split into modes for generator='network' only.")
+        if self.bandwidth + self.modes_share * bool(self.modes) > 0.95:
+            raise NacreError("bandwidth and modes_share leave hardly any budget for the rest.")
         if not all(0 < weight <= 1 for weight in self.class_weights):
             raise NacreError("class_weights must lie in (0, 1].")
 
     def small(self) -> Self:
         """Few frequencies, components and steps."""
         return dataclasses.replace(
-            self, frequencies=40, components=6, steps=12, batch=32, rate=self.rate or 0.1
+            self, frequencies=40, components=6, steps=12, batch=32, mode_iterations=2
         )
 
     # -- questions -----------------------------------------------------------------------------
@@ -120,6 +133,31 @@ class AbstractMatching(AbstractMethod):
         if rows is not None:
             most = min(most, max(32, round((RAREST * rows / classes / MULTIPLIER) ** 2)))
         return max(most // self.blocks, 1) * self.blocks
+
+    def seen(self, encoder: TableEncoder) -> Layout:
+        """The layout of the rows whose features are asked for."""
+        layout = encoder.layout
+        if not self.modes:
+            return layout
+        return split_layout(layout, splittable(layout, self.modes), self.modes)
+
+    def mode_questions(self, encoder: TableEncoder) -> tuple[Sum, ...]:
+        """The search for modes, if there are to be any."""
+        if not self.modes:
+            return ()
+        return mode_questions(
+            encoder.layout,
+            size=self.modes,
+            iterations=self.mode_iterations,
+            share=self.modes_share,
+        )
+
+    def find_split(self, vault: Vault, questions: Sequence[Sum]) -> ModeSplit | None:
+        """How rows are split into modes, if they are."""
+        if not questions:
+            return None
+        layout: Layout = vault.encoder.layout  # type: ignore[attr-defined]
+        return ModeSplit(layout, find_modes(vault, questions, layout, self.modes))
 
     def check_classes(self, encoder: TableEncoder) -> None:
         """Refuse class weights for another number of classes."""
@@ -159,6 +197,7 @@ class AbstractMatching(AbstractMethod):
         self,
         vault: Vault,
         first: Sequence[Sum],
+        split: ModeSplit | None,
         columns: Sequence[int],
         count: int,
         rng: np.random.Generator,
@@ -168,12 +207,12 @@ class AbstractMatching(AbstractMethod):
         from nacre.embed.fourier import draw_frequencies, row_frequencies
 
         encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
-        layout = encoder.layout
+        layout = encoder.layout if split is None else split.layout
         codes = [
             column - len(layout.numbers) for column in columns if column >= len(layout.numbers)
         ]
         used = codes if self.frequencies_on == "row" else []
-        distance = _ask_distance(vault, first, used)
+        distance = _ask_distance(vault, first, layout, split, used)
         width = count // self.blocks
         if self.frequencies_on == "row":
             distance = distance or expected_distance(layout, used)
@@ -208,6 +247,7 @@ class AbstractMatching(AbstractMethod):
         frequencies: Frequencies | None,
         columns: Sequence[int],
         *,
+        split: ModeSplit | None = None,
         critic: Critic | None = None,
         adversary: Adversary | None = None,
         constant: float = 0.0,
@@ -245,7 +285,7 @@ class AbstractMatching(AbstractMethod):
                 rng=rng,
                 on_progress=on_progress,
             )
-        vector = RowVector(layout, label)
+        vector = RowVector(layout if split is None else split.layout, label)
         loss = NetworkMatch(
             targets, _matrix(frequencies, vector), critic, self.batch, self.balance, constant
         )
@@ -258,7 +298,8 @@ class AbstractMatching(AbstractMethod):
             key=key,
             on_progress=on_progress,
         )
-        return finished(model, self._shares(np.asarray(targets.prior, np.float64)), rng)
+        shares = self._shares(np.asarray(targets.prior, np.float64))
+        return finished(model, shares, rng, split=split)
 
     def _shares(self, prior: NDArray[np.float64]) -> NDArray[np.float64]:
         """The classes' shares in what is drawn.
@@ -315,15 +356,25 @@ def make_targets(sums: Sums, frequencies: Frequencies | None, *, hot: bool = Fal
     )
 
 
-def _ask_distance(vault: Vault, questions: Sequence[Sum], codes: Sequence[int]) -> float | None:
+def see(split: ModeSplit | None, features: Any) -> Any:
+    """A function of one row that sees it split into modes, if rows are."""
+    return features if split is None else lambda row: features(split.forward(row))
+
+
+def _ask_distance(
+    vault: Vault,
+    questions: Sequence[Sum],
+    layout: Layout,
+    split: ModeSplit | None,
+    codes: Sequence[int],
+) -> float | None:
     """The RMS distance between rows, if it is bought."""
     from nacre.embed.distance import moment_features, rms_distance
 
     if not questions:
         return None
     (question,) = questions
-    layout = vault.encoder.layout  # type: ignore[attr-defined]
-    sums = vault.sum(question, moment_features(layout, codes))
+    sums = vault.sum(question, see(split, moment_features(layout, codes)))
     return rms_distance(sums.values[0], sums.total, len(layout.numbers))
 
 

@@ -11,7 +11,7 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
-from nacre.methods.matching import AbstractMatching, label_place, make_targets, public_rng
+from nacre.methods.matching import AbstractMatching, label_place, make_targets, public_rng, see
 from nacre.methods.settings import setting
 from nacre.rows import TableEncoder
 from nacre.schema import Layout
@@ -65,7 +65,10 @@ class MERF(AbstractMatching):
         """The embedding by class, and the class counts; before it the bandwidth, if bought."""
         self.check_classes(encoder)
         label = encoder.label
-        first = self.bandwidth_questions(encoder.layout, ())
+        first = (
+            *self.mode_questions(encoder),
+            *self.bandwidth_questions(self.seen(encoder), ()),
+        )
         last = Sum(
             name="mean embedding",
             bound=self._bound(encoder, adjacency, rows),
@@ -80,7 +83,7 @@ class MERF(AbstractMatching):
         """Fourier features and one-hot codes, each weighted to norm 1."""
         from nacre.embed.fourier import feature_norm
 
-        layout, label, place = encoder.layout, encoder.label, label_place(encoder)
+        layout, label, place = self.seen(encoder), encoder.label, label_place(encoder)
         segments = []
         if layout.numbers:
             count = self.count(rows, label.classes if label else 1)
@@ -100,13 +103,17 @@ class MERF(AbstractMatching):
 
         rng = public_rng(key)
         encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
-        layout, label = encoder.layout, label_place(encoder)
+        layout, label = self.seen(encoder), label_place(encoder)
         *first, question = self.questions(encoder, plan.adjacency, plan.rows)
+        searched = len(self.mode_questions(encoder))
+        split = self.find_split(vault, first[:searched])
         columns, fourier = range(len(layout.numbers)), None
         if layout.numbers:
             count = question.bound.segments[0].size // 2
-            fourier = FourierFeatures(self.draw(vault, first, columns, count, rng))
-        sums = vault.sum(question, _features(layout, label, fourier))
+            fourier = FourierFeatures(
+                self.draw(vault, first[searched:], split, columns, count, rng)
+            )
+        sums = vault.sum(question, see(split, _features(layout, label, fourier)))
         frequencies = fourier.frequencies if fourier else None
         hot = len(layout.codes) > (encoder.label is not None)
         return self.fit_to(
@@ -114,6 +121,7 @@ class MERF(AbstractMatching):
             make_targets(sums, frequencies, hot=hot),
             frequencies,
             columns,
+            split=split,
             constant=self.constant,
             codes_by_label=True,
             rng=rng,

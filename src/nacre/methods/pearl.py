@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, final
 import numpy as np
 
 from nacre.errors import NacreError
-from nacre.methods.matching import AbstractMatching, label_place, make_targets, public_rng
+from nacre.methods.matching import AbstractMatching, label_place, make_targets, public_rng, see
 from nacre.methods.settings import setting
 from nacre.rows import TableEncoder
 from nacre.vault import Adjacency, Bound, Segment, Sum
@@ -96,13 +96,15 @@ class PEARL(AbstractMatching):
 
         rng = public_rng(key)
         encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
-        columns = free_columns(encoder.layout, label_place(encoder))
+        columns = free_columns(self.seen(encoder), label_place(encoder))
         if not columns:
             raise NacreError("PEARL needs a column beside the label.")
         *first, question = self.questions(encoder, plan.adjacency, plan.rows)
-        drawn = self.draw(vault, first, columns, question.bound.size // 2, rng)
+        searched = len(self.mode_questions(encoder))
+        split = self.find_split(vault, first[:searched])
+        drawn = self.draw(vault, first[searched:], split, columns, question.bound.size // 2, rng)
         features = FourierFeatures(drawn)
-        sums = vault.sum(question, features)
+        sums = vault.sum(question, see(split, features))
         frequencies = features.frequencies
         critic, adversary = self._critic(frequencies, columns)
         return self.fit_to(
@@ -110,6 +112,7 @@ class PEARL(AbstractMatching):
             make_targets(sums, frequencies),
             frequencies,
             columns,
+            split=split,
             critic=critic,
             adversary=adversary,
             rng=rng,

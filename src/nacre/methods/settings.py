@@ -52,6 +52,12 @@ def settle(method: Any) -> None:
         object.__setattr__(method, field.name, kind(value))
 
 
+def as_data(method: Any) -> dict[str, Any]:
+    """The settings of a method as JSON has them: lists in place of tuples."""
+    facts = dataclasses.asdict(method)
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in facts.items()}
+
+
 def parse(text: str, kind: Any) -> Any:
     """A value typed by a person, as the type that a setting is annotated with; or ValueError.
 

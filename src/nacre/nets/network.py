@@ -21,6 +21,7 @@ from nacre.nets.layers import (
     to_json,
     widths,
 )
+from nacre.nets.modes import ModeSplit
 from nacre.nets.vector import RowVector
 from nacre.schema import Encoded
 
@@ -39,6 +40,7 @@ class NetworkGenerator(AbstractGenerator):
         latent: how many standard normal numbers go in, before the label's one-hot.
         weights: the chance of each class, (classes,); one number without a label.
         sampled: whether codes are drawn from their chances, or the likeliest is taken.
+        split: how numbers were split into modes, where they were: then `vector` is of split rows.
     """
 
     vector: RowVector
@@ -47,6 +49,7 @@ class NetworkGenerator(AbstractGenerator):
     latent: int
     weights: NDArray[np.float64]
     sampled: bool = True
+    split: ModeSplit | None = None
 
     def given(self, fixed: Mapping[int, int]) -> Self | None:
         """Given its label; other codes are left to rejection."""
@@ -70,7 +73,8 @@ class NetworkGenerator(AbstractGenerator):
             ticks[part], codes[part] = vector.draw(outputs, rng, sampled=self.sampled)
         if vector.label is not None:
             codes[:, vector.label] = classes
-        return layout.encoded(ticks, codes)
+        drawn = layout.encoded(ticks, codes)
+        return drawn if self.split is None else self.split.backward(drawn)
 
     def _classes(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """The class of each of n rows, systematically sampled and then shuffled."""
@@ -82,14 +86,20 @@ class NetworkGenerator(AbstractGenerator):
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """The architecture as JSON, arrays by path."""
+        arrays: dict[str, NDArray[Any]] = {"weights": np.asarray(self.weights)}
+        arrays |= to_arrays(self.arrays)
+        places = None
+        if self.split is not None:
+            places, arrays["modes"] = self.split.state()
         config = {
             "layers": to_json(self.layers),
             "latent": self.latent,
             "label": self.vector.label,
             "single": self.vector.single,
             "sampled": self.sampled,
+            "modes": places,
         }
-        return config, {"weights": np.asarray(self.weights), **to_arrays(self.arrays)}
+        return config, arrays
 
     @classmethod
     def restore(
@@ -97,14 +107,16 @@ class NetworkGenerator(AbstractGenerator):
     ) -> Self:
         """The inverse of `state`."""
         label, latent = config["label"], config["latent"]
-        layout, layers = encoder.layout, from_json(config["layers"])
+        layout, layers, split = encoder.layout, from_json(config["layers"]), None
+        if config["modes"] is not None:
+            split = ModeSplit.restore(config["modes"], arrays, layout)
         if type(latent) is not int or not 1 <= latent <= 10_000:
             raise NacreError("A network needs some latent numbers.")
         if not all(isinstance(config[name], bool) for name in ("single", "sampled")):
             raise NacreError("A network says 'single' and 'sampled' by true or false.")
         if label is not None and not (type(label) is int and 0 <= label < len(layout.codes)):
             raise NacreError("The label of a network is none of the codes.")
-        vector = RowVector(layout, label, config["single"])
+        vector = RowVector(split.layout if split else layout, label, config["single"])
         weights = np.asarray(arrays["weights"], np.float64)
         good = np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0
         if weights.shape != (vector.classes,) or not good:
@@ -118,6 +130,7 @@ class NetworkGenerator(AbstractGenerator):
             latent=latent,
             weights=weights,
             sampled=config["sampled"],
+            split=split,
         )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.nets.layers import AbstractLayer, freeze, run, start
+from nacre.nets.modes import ModeSplit
 from nacre.nets.network import NetworkGenerator, input_width, latent_inputs
 from nacre.nets.vector import RowVector
 
@@ -73,6 +74,7 @@ def finished(
     rng: np.random.Generator,
     *,
     sampled: bool = True,
+    split: ModeSplit | None = None,
 ) -> NetworkGenerator:
     """The generator: arrays as NumPy's, batch norms frozen at the statistics of many rows."""
     vector, network = model.vector, model.network
@@ -85,4 +87,5 @@ def finished(
         latent=model.latent,
         weights=np.asarray(weights, np.float64),
         sampled=sampled,
+        split=split,
     )
