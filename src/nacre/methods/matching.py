@@ -23,7 +23,7 @@ from nacre.vault import Bound, Segment, Sum
 if TYPE_CHECKING:
     from nacre.embed.fourier import Frequencies
     from nacre.nets.generator import AbstractGenerator
-    from nacre.nets.match import Critic, Targets
+    from nacre.nets.match import Critic, Targets, TargetWaves
     from nacre.nets.minimize import Adversary
     from nacre.vault import Sums, Vault
 
@@ -250,6 +250,7 @@ class AbstractMatching(AbstractMethod):
         split: ModeSplit | None = None,
         critic: Critic | None = None,
         adversary: Adversary | None = None,
+        target: TargetWaves | None = None,
         constant: float = 0.0,
         codes_by_label: bool = False,
         rng: np.random.Generator,
@@ -274,7 +275,12 @@ class AbstractMatching(AbstractMethod):
                 label_place(encoder),
                 cells,
                 MixtureMatch(
-                    targets, _characteristic(frequencies, cells, columns), critic, self.shrinkage
+                    targets,
+                    _characteristic(frequencies, cells, columns),
+                    critic,
+                    target,
+                    self.shrinkage,
+                    len(layout.numbers),
                 ),
                 codes_by_label=codes_by_label,
                 components=self.components,
@@ -287,7 +293,13 @@ class AbstractMatching(AbstractMethod):
             )
         vector = RowVector(layout if split is None else split.layout, label)
         loss = NetworkMatch(
-            targets, _matrix(frequencies, vector), critic, self.batch, self.balance, constant
+            targets,
+            _matrix(frequencies, vector),
+            critic,
+            target,
+            self.batch,
+            self.balance,
+            constant,
         )
         model = minimize(
             table_network(vector, paper_layers(vector, self.latent), self.latent, rng),
@@ -323,8 +335,13 @@ def public_rng(key: Any) -> np.random.Generator:
     return np.random.default_rng(np.asarray(jax.random.key_data(key)))
 
 
-def make_targets(sums: Sums, frequencies: Frequencies | None, *, hot: bool = False) -> Targets:
-    """Released sums as means: cosines and sines first if there are frequencies, then one-hots."""
+def make_targets(
+    sums: Sums, frequencies: Frequencies | None, *, hot: bool = False, waves: bool = False
+) -> Targets:
+    """Released sums as means: cosines and sines first if there are frequencies, then one-hots.
+
+    With `waves` what comes last is codes times waves of a target, of which only the noise is kept.
+    """
     import jax.numpy as jnp
 
     from nacre.exact import AMPLITUDE
@@ -350,7 +367,7 @@ def make_targets(sums: Sums, frequencies: Frequencies | None, *, hot: bool = Fal
         total=single(total),
         noise=(
             single(sums.noise[0] / AMPLITUDE if frequencies is not None else 0.0),
-            single(sums.noise[-1] if hot else 0.0),
+            single(sums.noise[-1] / (AMPLITUDE if waves else 1) if hot or waves else 0.0),
             single(sums.count_noise),
         ),
     )

@@ -11,16 +11,19 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
+import numpy as np
+
 from nacre.methods.matching import AbstractMatching, label_place, make_targets, public_rng, see
 from nacre.methods.settings import setting
 from nacre.rows import TableEncoder
-from nacre.schema import Layout
+from nacre.schema import Code, Layout
 from nacre.vault import Adjacency, Bound, Segment, Sum
 
 if TYPE_CHECKING:
-    from nacre.embed.fourier import FourierFeatures
+    from nacre.embed.fourier import FourierFeatures, Frequencies
     from nacre.nets.generator import AbstractGenerator
-    from nacre.vault import Plan, Vault
+    from nacre.nets.match import TargetWaves
+    from nacre.vault import Plan, Sums, Vault
 
 
 @final
@@ -43,6 +46,15 @@ class MERF(AbstractMatching):
     )
     pairs: float = setting(
         0.7, "part of the frequencies that touch two numbers, the others touch one", low=0, high=1
+    )
+    target_frequencies: int = setting(
+        8,
+        "of a numeric label's Fourier features, by which codes are asked for",
+        low=1,
+        high=1000,
+    )
+    target_scale: float = setting(
+        6.0, "of those frequencies, the label being in [0, 1]", low=0.001, high=1000
     )
     constant: float = setting(
         0.0, "c of the label kernel y.y' + c in the network's loss", low=0, high=1000
@@ -91,11 +103,24 @@ class MERF(AbstractMatching):
             segments.append(Segment(size=2 * count, norm=norm, weight=1 / norm))
         codes = [code for other, code in enumerate(layout.codes) if other != place]
         if codes:
-            width, norm = sum(code.size for code in codes), math.sqrt(len(codes))
-            segments.append(Segment(size=width, norm=norm, signed=False, weight=1 / norm))
+            segments.append(self._code_segment(encoder, codes))
         # Under replace-one a count of weight 1 costs nothing more.
         count_weight = 1.0 if adjacency is Adjacency.REPLACE_ONE else 0.35
         return Bound(segments=tuple(segments), by=label, count=count_weight)
+
+    def _code_segment(self, encoder: TableEncoder, codes: list[Code]) -> Segment:
+        """One-hot codes; with a numeric label, each times the label's cosines and sines.
+
+        Sensitivity: a code has one one, so K codes have norm sqrt(K), times that of the waves.
+        """
+        from nacre.embed.fourier import feature_norm
+
+        width, norm = sum(code.size for code in codes), math.sqrt(len(codes))
+        if encoder.target is None:
+            return Segment(size=width, norm=norm, signed=False, weight=1 / norm)
+        waves = self.target_frequencies + 1  # with frequency zero, for the codes alone
+        norm *= feature_norm(waves)
+        return Segment(size=2 * waves * width, norm=norm, weight=1 / norm)
 
     def learn(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
         """Release the embedding once, then fit the generator to it."""
@@ -107,39 +132,84 @@ class MERF(AbstractMatching):
         *first, question = self.questions(encoder, plan.adjacency, plan.rows)
         searched = len(self.mode_questions(encoder))
         split = self.find_split(vault, first[:searched])
-        columns, fourier = range(len(layout.numbers)), None
+        columns, fourier, by = range(len(layout.numbers)), None, None
         if layout.numbers:
             count = question.bound.segments[0].size // 2
             fourier = FourierFeatures(
                 self.draw(vault, first[searched:], split, columns, count, rng)
             )
-        sums = vault.sum(question, see(split, _features(layout, label, fourier)))
-        frequencies = fourier.frequencies if fourier else None
         hot = len(layout.codes) > (encoder.label is not None)
+        if hot and encoder.target is not None:
+            by = FourierFeatures(self._target_frequencies(layout, encoder.target, rng))
+        sums = vault.sum(question, see(split, _features(layout, label, fourier, by)))
+        frequencies = fourier.frequencies if fourier else None
         return self.fit_to(
             vault,
-            make_targets(sums, frequencies, hot=hot),
+            make_targets(sums, frequencies, hot=hot and by is None, waves=by is not None),
             frequencies,
             columns,
             split=split,
+            target=None if by is None else _target_waves(sums, by.frequencies, encoder.target or 0),
             constant=self.constant,
-            codes_by_label=True,
+            codes_by_label=by is None,
             rng=rng,
             key=key,
         )
 
+    def _target_frequencies(
+        self, layout: Layout, target: int, rng: np.random.Generator
+    ) -> Frequencies:
+        """Zero and some random frequencies of the target alone."""
+        from nacre.embed.fourier import Frequencies, column_offsets
 
-def _features(layout: Layout, label: int, fourier: FourierFeatures | None) -> Any:
-    """Fourier features of the numbers and one-hot codes of one row, the label left out."""
+        count = self.target_frequencies + 1
+        matrix = np.zeros((1, count, int(column_offsets(layout)[-1])))
+        matrix[0, 1:, target] = rng.normal(size=count - 1) * self.target_scale
+        return Frequencies(matrix, np.full((count, 1), target), layout)
+
+
+def _features(
+    layout: Layout, label: int, fourier: FourierFeatures | None, by: FourierFeatures | None
+) -> Any:
+    """Fourier features of the numbers and one-hot codes of one row, the label left out.
+
+    The codes are multiplied by the waves of a numeric label, if it has any.
+    """
     import jax.numpy as jnp
 
     sizes = [(p, code.size) for p, code in enumerate(layout.codes) if p != label]
 
     def features(row: Any) -> Any:
         parts = [] if fourier is None else [fourier(row)]
+        waves = None if by is None else by(row)
         for place, size in sizes:
-            hot = row.codes[place] == jnp.arange(size, dtype=jnp.int32)
-            parts.append(hot.astype(jnp.int32))
+            hot = (row.codes[place] == jnp.arange(size, dtype=jnp.int32)).astype(jnp.int32)
+            parts.append(hot if waves is None else (waves[:, None] * hot).reshape(-1))
         return jnp.concatenate(parts)
 
     return features
+
+
+def _target_waves(sums: Sums, frequencies: Frequencies, target: int) -> TargetWaves:
+    """The released codes by the target's waves, as means: they are the sums' last stretch."""
+    import jax.numpy as jnp
+
+    from nacre.exact import AMPLITUDE
+    from nacre.histograms.cells import layout_cells
+    from nacre.nets.match import TargetWaves
+
+    layout, count = frequencies.layout, frequencies.count
+    sizes = [code.size for code in layout.codes]
+    last = sums.values[0, -2 * count * sum(sizes) :] / AMPLITUDE / max(sums.total, 1.0)
+    ends = np.cumsum([2 * count * size for size in sizes])[:-1]
+    # Sines come first, for each code by itself.
+    by_code = [part.reshape(2, count, -1)[::-1] for part in np.split(last, ends)]
+    values = frequencies.matrix[0, :, target]
+    number, cells = layout.numbers[target], layout_cells(layout)[target]
+    moved = cells.transform(values, number.ticks).reshape(count, cells.size).T
+    return TargetWaves(
+        waves=jnp.asarray(np.concatenate(by_code, axis=2), jnp.float32),
+        frequencies=jnp.asarray(values, jnp.float32),
+        transforms=jnp.asarray(np.stack([moved.real, moved.imag]), jnp.float32),
+        number=target,
+    )

@@ -76,10 +76,9 @@ class PEARL(AbstractMatching):
         meaning = f"{count:,} cosines and sines of the row" + (
             f" for each value of '{label.name}', and how many rows have it" if label else ""
         )
-        codes = [
-            place for place in range(len(encoder.layout.codes)) if place != label_place(encoder)
-        ]
-        first = self.bandwidth_questions(encoder.layout, codes)
+        place, layout = encoder.place(label), self.seen(encoder)
+        codes = [other for other in range(len(layout.codes)) if other != place]
+        first = (*self.mode_questions(encoder), *self.bandwidth_questions(layout, codes))
         last = Sum(
             name="characteristic function",
             bound=bound,

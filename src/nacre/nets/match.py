@@ -67,6 +67,38 @@ class Critic(eqx.Module):
         return (jax.nn.softmax(ratio.reshape(-1)).reshape(ratio.shape) * ratio.size)[block]
 
 
+class TargetWaves(eqx.Module):
+    """One-hot codes times cosines and sines of a numeric target: a kernel on both (DP-MERF).
+
+    Attributes:
+        waves: released means of the codes times cosines, then sines: (2, frequencies, places).
+        frequencies: of the target in [0, 1], in radians; the first is 0, for the codes alone.
+        transforms: the cosines' and sines' means over the cells of the target, for a mixture:
+            (2, cells, frequencies).
+        number: the target's place among the numbers.
+    """
+
+    waves: jax.Array
+    frequencies: jax.Array
+    transforms: jax.Array
+    number: int = eqx.field(static=True)
+
+    def of_mixture(self, columns: list[jax.Array], numbers: int, weights: jax.Array) -> jax.Array:
+        """How far a mixture is off, squared: the components are independent within."""
+        codes = jnp.concatenate(columns[numbers:], axis=1)
+        mine = columns[self.number]
+        joint = weights.sum(0)[:, None] * codes
+        found = jnp.stack([(mine @ part).T @ joint for part in self.transforms])
+        return _squared(found - self.waves)
+
+    def of_rows(self, rows: jax.Array, numbers: int) -> jax.Array:
+        """How far generated rows are off, squared, over the frequencies."""
+        phases = rows[:, self.number, None] * self.frequencies
+        waves = jnp.stack([jnp.cos(phases), jnp.sin(phases)])
+        found = jnp.einsum("wnl,nh->wlh", waves, rows[:, numbers:]) / len(rows)
+        return _squared(found - self.waves) / len(self.frequencies)
+
+
 class MixtureMatch(eqx.Module):
     """Minus twice the log posterior of a mixture.
 
@@ -77,7 +109,9 @@ class MixtureMatch(eqx.Module):
     targets: Targets
     characteristic: MixtureCharacteristic | None
     critic: Critic | None
+    target: TargetWaves | None
     shrinkage: float = eqx.field(static=True)
+    numbers: int = eqx.field(static=True)
 
     def __call__(self, model: MixtureLogits, logs: Any, step: Any, key: Any) -> Any:
         """The loss on the step's block of frequencies."""
@@ -90,12 +124,17 @@ class MixtureMatch(eqx.Module):
         if self.characteristic is not None:
             blocks = len(targets.real)  # type: ignore[arg-type]
             block = step % blocks
-            a, b = self.characteristic(model.columns(), weights, block)
+            # Where codes have components, too, they come last.
+            columns = model.columns()[: len(self.characteristic.real)]
+            a, b = self.characteristic(columns, weights, block)
             real, imaginary = targets.real[block], targets.imaginary[block]  # type: ignore[index]
             wave = jnp.sum((a - real) ** 2 + (b - imaginary) ** 2, axis=1)
             if self.critic is not None:
                 wave = self.critic(logs, block) * wave
             error += blocks * wave.sum() / targets.variance(0)
+        if self.target is not None:
+            off = self.target.of_mixture(model.columns(), self.numbers, weights)
+            error += off / targets.variance(1)
         return error + self.shrinkage * model.complexity()
 
 
@@ -109,6 +148,7 @@ class NetworkMatch(eqx.Module):
         targets: what was released.
         matrix: the frequencies over the places of the row's vector, (blocks, width, d), or None.
         critic: that weights the frequencies, or None.
+        target: codes by a numeric target, or None.
         batch: how many rows are generated a step.
         balance: how classes are weighted: by how well their means are known ('precision'), all
             alike ('class'), or by the square of their shares ('share').
@@ -118,6 +158,7 @@ class NetworkMatch(eqx.Module):
     targets: Targets
     matrix: jax.Array | None
     critic: Critic | None
+    target: TargetWaves | None
     batch: int = eqx.field(static=True)
     balance: Balance = eqx.field(static=True)
     constant: float = eqx.field(static=True)
@@ -144,6 +185,9 @@ class NetworkMatch(eqx.Module):
         if targets.hot is not None:
             hot = rows[:, model.vector.numbers :].reshape(classes, each, -1)
             error += self._weighed(self._off(hot, targets.hot), 1) / len(model.vector.blocks)
+        if self.target is not None:
+            numbers, blocks = model.vector.numbers, len(model.vector.blocks)
+            error += self.target.of_rows(rows, numbers) / blocks
         return error
 
     def _off(self, features: Any, joint: Any) -> Any:

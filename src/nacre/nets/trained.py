@@ -76,9 +76,12 @@ def finished(
     sampled: bool = True,
     split: ModeSplit | None = None,
 ) -> NetworkGenerator:
-    """The generator: arrays as NumPy's, batch norms frozen at the statistics of many rows."""
+    """The generator: arrays as NumPy's, batch norms frozen at the statistics of many rows.
+
+    As many of each class, as in the batches that it was trained on.
+    """
     vector, network = model.vector, model.network
-    classes = rng.choice(len(weights), FROZEN, p=weights / weights.sum())
+    classes = np.arange(FROZEN) % len(weights)
     inputs = latent_inputs(classes, len(weights), model.latent, rng)
     return NetworkGenerator(
         vector=vector,
