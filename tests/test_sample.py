@@ -60,7 +60,7 @@ def model(*constraints, columns=None, label="sex", seed=0, kind="pandas"):
         label=place,
         layout=layout,
     )
-    guarantee = Guarantee(epsilon=float("inf"), delta=1e-6, adjacency=Adjacency.ADD_REMOVE)
+    guarantee = Guarantee(epsilon=float("inf"), delta=1, adjacency=Adjacency.ADD_REMOVE)
     return Model(
         encoder=TableEncoder(schema),
         generator=generator,
