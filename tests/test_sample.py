@@ -22,6 +22,9 @@ from nacre.schema.constraints.condition import View
 from nacre.schema.constraints.given import given as conditions
 from nacre.vault import Adjacency, Guarantee
 
+# The models here are made by hand, from no release: there is nothing to promise.
+pytestmark = pytest.mark.filterwarnings("ignore:.*NOT PRIVATE")
+
 COLUMNS = {
     "age": Integer(low=0, high=9),
     "start": Datetime(low="2024-01-01", high="2024-01-10"),

@@ -73,7 +73,8 @@ def answer(
         for value, count in zip(*(found.field(part).to_pylist() for part in (0, 1)), strict=True):
             if _is_key(value):
                 counts[value] += count
-    measurement = _calibrated(question, release)
+    cost = release if release.private else question
+    measurement = _calibrated(cost.epsilon, cost.delta, release.adjacency, noisy=release.private)
     charge()
     return tuple(sorted(measurement(dict(counts))))
 
@@ -87,10 +88,10 @@ def _is_key(value: str | None) -> bool:
     return value is not None and "\0" not in value
 
 
-def _calibrated(question: Keys, release: Release) -> Any:
+def _calibrated(epsilon: float, delta: float, adjacency: Adjacency, *, noisy: bool = True) -> Any:
     """The least noise and then the lowest threshold that OpenDP's privacy map accepts.
 
-    A release without noise keeps the threshold.
+    If it is not to be noisy, the threshold stays.
     """
     from opendp.domains import atom_domain, map_domain
     from opendp.measurements import make_laplace_threshold
@@ -100,9 +101,7 @@ def _calibrated(question: Keys, release: Release) -> Any:
     enable_features("contrib")
     domain = map_domain(atom_domain(T="String"), atom_domain(T="i64"))
     metric = l01inf_distance(absolute_distance(T="i64"))
-    cost = release if release.private else question
-    epsilon, delta = cost.epsilon, cost.delta
-    changed = 1 if release.adjacency is Adjacency.ADD_REMOVE else 2
+    changed = 1 if adjacency is Adjacency.ADD_REMOVE else 2
     distance = (changed, changed, 1)  # how many counts change, by how much in all, at most each
 
     def make(scale: float, threshold: int) -> Any:
@@ -117,4 +116,4 @@ def _calibrated(question: Keys, release: Release) -> Any:
     spent = measurement.map(distance)
     if not (spent[0] <= epsilon and spent[1] <= delta):
         raise NacreError(f"epsilon={epsilon:g}, delta={delta:g} is too small to find values with.")
-    return measurement if release.private else make(0.0, int(threshold))
+    return measurement if noisy else make(0.0, int(threshold))
