@@ -15,12 +15,12 @@ from nacre.histograms.clean import clean
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-LEAST = 0.1  # rows; with less, a cell of a single row is already believed as it stands
+EXACT = 0.1  # rows, in place of no noise: so little that a cell of a single row is believed
 
 
 def deviation(noise: float) -> float:
     """The deviation by which counts of rows are weighed: not nothing where there is no noise."""
-    return max(noise, LEAST)
+    return noise or EXACT
 
 
 @final
