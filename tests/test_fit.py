@@ -30,7 +30,7 @@ def run(data=None, schema=SCHEMA, **changes):
     return fit(people() if data is None else data, schema, **{**settings, **changes})
 
 
-@pytest.mark.parametrize("epsilon", [0, -1, float("nan"), float("inf")])
+@pytest.mark.parametrize("epsilon", [0, -1, float("nan"), -float("inf")])
 def test_epsilon_must_be_positive(epsilon):
     with pytest.raises(ValueError, match="epsilon must be a positive number"):
         run(epsilon=epsilon)

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from nacre.errors import NacreError
-from nacre.ledger import Ledger, charged, reserve_in
+from nacre.ledger import Ledger, charged, check_account, reserve_in
 from nacre.methods import AbstractMethod, choose
 from nacre.methods.settings import as_data
 from nacre.model import Model
@@ -26,7 +26,7 @@ def fit(
     schema: Schema | AbstractEncoder | str | Path,
     *,
     epsilon: float,
-    delta: float,
+    delta: float | None = None,
     method: str | AbstractMethod = "auto",
     label: str | None = KEEP,
     adjacency: Adjacency | str = Adjacency.ADD_REMOVE,
@@ -43,8 +43,9 @@ def fit(
     Args:
         data: a pandas, polars or Arrow table, or the path of a CSV or Parquet file or a folder.
         schema: what is public about the table, or the path of its YAML file; or an encoder.
-        epsilon: the privacy parameter; no default, as a default would be believed.
-        delta: far below one over the number of rows.
+        epsilon: the privacy parameter; no default, as a default would be believed. With math.inf
+            no noise is added, and nothing is promised: never for data that anybody else may see.
+        delta: far below one over the number of rows; left out only where epsilon is infinite.
         method: "auto", a name, or a method with settings such as `PEARL(frequencies=2000)`.
         label: the column to be predicted, instead of the schema's; None for no label.
         adjacency: "add-remove" (the number of rows is private) or "replace-one".
@@ -70,6 +71,7 @@ def fit(
     cost: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency}
     # Refuses a budget, schema or settings that the method cannot serve, before a row is read.
     plan = make_plan(chosen, reason, encoder, rows=rows, **cost)
+    check_account(ledger, dataset, plan)
     stream = Stream(encoder, data)
     held = stream.check() if bad_rows == "check" else None
     if adjacency is Adjacency.REPLACE_ONE and rows is None:

@@ -11,7 +11,7 @@ from nacre.methods import AbstractMethod, choose
 from nacre.rows import AbstractEncoder, TableEncoder
 from nacre.schema import KEEP, Schema, stated_types
 from nacre.vault import Adjacency, Plan, Release
-from nacre.vault.plan import check_budget
+from nacre.vault.plan import as_budget
 
 FEW = 0.1  # a share that is off by more than this tells next to nothing
 
@@ -20,7 +20,7 @@ def plan(
     schema: Schema | AbstractEncoder | str | Path,
     *,
     epsilon: float,
-    delta: float,
+    delta: float | None = None,
     method: str | AbstractMethod = "auto",
     label: str | None = KEEP,
     adjacency: Adjacency | str = Adjacency.ADD_REMOVE,
@@ -58,12 +58,12 @@ def make_plan(
     encoder: AbstractEncoder,
     *,
     epsilon: float,
-    delta: float,
+    delta: float | None,
     adjacency: Adjacency,
     rows: int | None,
 ) -> Plan:
     """The plan of a method's questions, after what the schema itself was bought with."""
-    check_budget(epsilon, delta)
+    as_budget(epsilon, delta)
     return Plan.of(
         method.questions(encoder, adjacency, rows),
         epsilon=epsilon,
@@ -81,6 +81,8 @@ def warn_about_rows(plan: Plan, rows: int, source: str, *, stacklevel: int) -> N
 
     `source` says where the number comes from: public, or the holder's own check.
     """
+    if not plan.private:
+        return
     if plan.delta >= 1 / rows:
         warnings.warn(
             f"delta={plan.delta:g} is not below 1/{rows} (rows {source}): such a guarantee permits "

@@ -165,9 +165,24 @@ def test_ragged_lines(folder, refused):
     refused("more or fewer fields")
 
 
-@pytest.mark.parametrize("epsilon", ["0", "-1", "nan", "inf"])
+@pytest.mark.parametrize("epsilon", ["0", "-1", "nan", "-inf"])
 def test_epsilon_that_means_nothing(refused, epsilon):
     refused("epsilon must be a positive number", epsilon=epsilon)
+
+
+def test_no_privacy_is_asked_for_in_words_and_alone(folder, refused):
+    refused("write --not-private instead of --epsilon", epsilon="inf")
+    options = ("--schema", folder / "people.yaml")
+    fit = ("fit", folder / "people.csv", *options, "--output", folder / "out.nacre")
+    for command in (("plan", *options), fit):
+        assert "Give --epsilon and --delta" in folder.run(*command).stderr
+        for more in (("--epsilon", "1"), ("--delta", "1e-6")):
+            done = folder.run(*command, "--not-private", *more)
+            assert done.exit_code == 2 and "leave out both" in done.stderr
+    account = ("--ledger", folder / "budget.db", "--dataset", "people")
+    done = folder.run(*fit, "--not-private", *account)
+    assert done.exit_code == 2 and "cannot be charged to a ledger" in done.stderr
+    assert folder.spent() == (0, 0) and not (folder / "out.nacre").exists()
 
 
 @pytest.mark.parametrize("delta", ["0", "1", "-1e-5", "nan"])

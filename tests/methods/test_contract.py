@@ -3,6 +3,7 @@
 import dataclasses
 import datetime
 import functools
+import math
 
 import numpy as np
 import pandas as pd
@@ -207,6 +208,24 @@ def test_the_seed_decides_public_randomness_only(name, fitted):
     (_, arrays), (_, others) = model.generator.state(), again.generator.state()
     same = [np.array_equal(arrays[key], others[key]) for key in arrays.keys() & others.keys()]
     assert not all(same), "noise must not follow from the seed"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_noise_it_fits_and_promises_nothing(name, tmp_path):
+    columns = ["age", "sex", "income"]
+    frame, schema = people()[columns], SCHEMA.select(columns)
+    model = fit(frame, schema, method=small(name), epsilon=math.inf, seed=SEED)
+    assert str(model.guarantee).startswith("NOT PRIVATE")
+    assert all(release.noise == 0 for release in model.guarantee.releases)
+    path = tmp_path / "people.nacre"
+    model.save(path)
+    with pytest.warns(UserWarning, match="NOT PRIVATE"):
+        again = nacre.load(path)
+    assert again.certificate() == model.certificate()
+    drawn = again.sample(400, seed=1)
+    assert SCHEMA.select(columns).check(pa.Table.from_pandas(drawn)).ok
+    # The label's share, which every method releases, is as exact as its counts.
+    assert abs((drawn["income"] == ">50K").mean() - (frame["income"] == ">50K").mean()) < 0.2
 
 
 def test_polars_and_arrow_come_back_as_they_went_in():

@@ -43,7 +43,7 @@ def guarantee(**change):
 def test_round_trip_through_json():
     for one in (
         guarantee(),
-        guarantee(epsilon=math.inf, releases=()),
+        guarantee(epsilon=math.inf, delta=1.0, releases=(GAUSSIAN, STEPS.without_noise())),
         guarantee(adjacency=Adjacency.REPLACE_ONE, releases=(STEPS,)),
     ):
         text = json.dumps(one.to_dict(), allow_nan=False)
@@ -82,6 +82,8 @@ def test_a_false_one_is_not(change):
         {"delta": 0},
         {"delta": 1},
         {"delta": math.nan},
+        {"epsilon": math.inf},
+        {"releases": (GAUSSIAN, GAUSSIAN.without_noise())},
     ],
 )
 def test_guarantees_that_make_no_sense(change):

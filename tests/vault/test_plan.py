@@ -94,7 +94,7 @@ def test_shares_outside_their_range(share):
 
 @pytest.mark.parametrize(
     "budget",
-    [{"epsilon": 0}, {"epsilon": math.inf}, {"epsilon": math.nan}, {"delta": 0}, {"delta": 1}],
+    [{"epsilon": 0}, {"epsilon": math.nan}, {"delta": 0}, {"delta": 1}, {"delta": None}],
 )
 def test_budgets_that_mean_nothing(budget):
     with pytest.raises(ValueError, match=next(iter(budget))):

@@ -9,7 +9,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from nacre.cli.console import printable
+from nacre.cli.console import printable, style_of
 
 if TYPE_CHECKING:
     from nacre.model import Model
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def render(model: Model) -> Group:
     """The certificate: guarantee, releases, what it was made from and with."""
     guarantee = model.guarantee
-    claim = Text(str(guarantee), style="bold green")
+    style = style_of(guarantee)
+    claim = Text(str(guarantee), style=f"bold {style}")
     for assumption in guarantee.assumptions:
         claim.append(f"\n{assumption}", style="default")
     facts = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
@@ -26,7 +27,7 @@ def render(model: Model) -> Group:
         facts.add_row(Text(name, style="bold"), Text(printable(value)))
     title = Text(printable(f"{model.method}: guarantee"))
     return Group(
-        Panel(claim, title=title, title_align="left", border_style="green"),
+        Panel(claim, title=title, title_align="left", border_style=style),
         _releases(model),
         facts,
     )
@@ -39,7 +40,9 @@ def _releases(model: Model) -> Table:
     table.add_column("noise: σ ÷ sensitivity", justify="right")
     table.add_column("theorem")
     for release in model.guarantee.releases:
-        if release.mechanism == "approximate":
+        if not release.private:
+            noise = "none"
+        elif release.mechanism == "approximate":
             noise = f"ε = {release.epsilon:.4g}, δ = {release.delta:.3g}"
         else:
             noise = f"{release.multiplier:.6g}"

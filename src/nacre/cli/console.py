@@ -11,13 +11,16 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import typer
 from rich.console import Console
 from rich.markup import escape as _literal
 
 from nacre.errors import MissingExtra, NacreError
+
+if TYPE_CHECKING:
+    from nacre.vault import Guarantee
 
 BAD_INPUT = 2
 FAILURE = 1
@@ -69,14 +72,22 @@ def say(text: str, *, quiet: bool = False, style: str | None = None) -> None:
 
 
 def say_if_weak(epsilon: float, *, quiet: bool = False) -> None:
-    """Say that a guarantee is weak; the budget is the holder's to choose."""
-    if epsilon > LARGE:
+    """Say that a guarantee is weak; the budget is the holder's to choose.
+
+    One that promises nothing says so itself.
+    """
+    if LARGE < epsilon < math.inf:
         say(
             f"ε = {epsilon:g} protects little: at {LARGE:g} somebody who knows the other rows may "
             "find a third of the people. At most 1 is usual.",
             quiet=quiet,
             style="yellow",
         )
+
+
+def style_of(guarantee: Guarantee) -> str:
+    """The color of a guarantee; red where nothing is promised."""
+    return "green" if guarantee.private else "red"
 
 
 def print_json(value: Any) -> None:

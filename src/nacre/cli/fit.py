@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nacre.cli.console import print_json, progress, say, say_if_weak, stop, writable
+from nacre.cli.console import print_json, progress, say, say_if_weak, stop, style_of, writable
 from nacre.cli.options import (
     AdjacencyName,
     Adjacent,
@@ -20,12 +20,14 @@ from nacre.cli.options import (
     LedgerAddress,
     MethodName,
     NoLabel,
+    NotPrivate,
     Quiet,
     Rows,
     SchemaFile,
     Seed,
     Settings,
     Table,
+    read_budget,
     read_method,
     read_schema,
 )
@@ -34,9 +36,10 @@ from nacre.cli.options import (
 def fit(
     table: Table,
     schema: SchemaFile,
-    epsilon: Epsilon,
-    delta: Delta,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the model.")],
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    not_private: NotPrivate = False,
     method: MethodName = "auto",
     settings: Settings = None,
     label: Label = None,
@@ -55,20 +58,21 @@ def fit(
     quiet: Quiet = False,
 ) -> None:
     """Make an (ε, δ)-differentially private model of TABLE."""
+    privacy, delta = read_budget(epsilon, delta, not_private=not_private)
     writable(output, table, schema, None if ledger is None else Path(ledger))
     if output.exists() and not force:
         stop(f"{output} is there already, and a model has cost budget. Add --force to replace it.")
     import nacre
 
     facts = read_schema(schema, label, no_label=no_label)
-    say_if_weak(epsilon, quiet=quiet)
+    say_if_weak(privacy, quiet=quiet)
     with progress(quiet=quiet) as report:
         report("reading rows", None)
         model = nacre.fit(
             table,
             facts,
             method=read_method(method, settings),
-            epsilon=epsilon,
+            epsilon=privacy,
             delta=delta,
             adjacency=adjacency.value,
             rows=rows,
@@ -83,5 +87,6 @@ def fit(
         print_json({"model": str(output), **model.certificate()})
         return
     say(f"{model.method} model of {table.name}: {output}", quiet=quiet)
-    say(str(model.guarantee), quiet=quiet, style="green")
+    claim = model.guarantee
+    say(str(claim), quiet=quiet and claim.private, style=style_of(claim))
     say(f"Next: nacre sample {output} -n 1000 -o synthetic.csv", quiet=quiet)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,8 +34,12 @@ Table = Annotated[
 SchemaFile = Annotated[
     Path, typer.Option("--schema", "-s", help="The schema: public facts about the columns.")
 ]
-Epsilon = Annotated[float, typer.Option(help="The privacy parameter ε.")]
-Delta = Annotated[float, typer.Option(help="δ, far below one over the number of rows.")]
+Epsilon = Annotated[float | None, typer.Option(help="The privacy parameter ε.")]
+Delta = Annotated[float | None, typer.Option(help="δ, far below one over the number of rows.")]
+NotPrivate = Annotated[
+    bool,
+    typer.Option("--not-private", help="Instead of ε and δ: add no noise, and promise nothing."),
+]
 MethodName = Annotated[str, typer.Option("--method", "-m", help="A name from `nacre methods`.")]
 Settings = Annotated[
     list[str] | None,
@@ -58,6 +63,29 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no rema
 
 
 ModelFile = Annotated[Path, typer.Argument(help="A model that `nacre fit` saved.")]
+
+
+def read_budget(
+    epsilon: float | None, delta: float | None, *, not_private: bool
+) -> tuple[float, float | None]:
+    """epsilon and delta of a fit or a plan; no privacy only for those who say so in words."""
+    from nacre.cli.console import stop
+
+    if not_private:
+        if epsilon is not None or delta is not None:
+            stop("--not-private adds no noise, so there is no ε or δ: leave out both.")
+        return math.inf, None
+    if epsilon == math.inf:
+        stop(
+            "An infinite ε promises nothing. If that is meant, write --not-private instead of "
+            "--epsilon and --delta."
+        )
+    if epsilon is None or delta is None:
+        stop(
+            "Give --epsilon and --delta, such as --epsilon 1 --delta 1e-6; or --not-private, to "
+            "add no noise and promise nothing."
+        )
+    return epsilon, delta
 
 
 def read_schema(path: Path, label: str | None = None, *, no_label: bool = False) -> Schema:

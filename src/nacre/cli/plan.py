@@ -12,9 +12,11 @@ from nacre.cli.options import (
     Label,
     MethodName,
     NoLabel,
+    NotPrivate,
     Rows,
     SchemaFile,
     Settings,
+    read_budget,
     read_method,
     read_schema,
 )
@@ -22,8 +24,9 @@ from nacre.cli.options import (
 
 def plan(
     schema: SchemaFile,
-    epsilon: Epsilon,
-    delta: Delta,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    not_private: NotPrivate = False,
     method: MethodName = "auto",
     settings: Settings = None,
     label: Label = None,
@@ -33,18 +36,19 @@ def plan(
     as_json: Json = False,
 ) -> None:
     """Show what a fit would release and how noisy it would be; no row is read, nothing spent."""
+    privacy, delta = read_budget(epsilon, delta, not_private=not_private)
     import nacre
 
     facts = read_schema(schema, label, no_label=no_label)
     planned = nacre.plan(
         facts,
         method=read_method(method, settings),
-        epsilon=epsilon,
+        epsilon=privacy,
         delta=delta,
         adjacency=adjacency.value,
         rows=rows,
     )
-    say_if_weak(epsilon)
+    say_if_weak(privacy)
     if as_json:
         print_json(planned.to_dict())
     else:

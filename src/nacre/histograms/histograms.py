@@ -15,6 +15,13 @@ from nacre.histograms.clean import clean
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
+EXACT = 0.1  # rows, in place of no noise: so little that a cell of a single row is believed
+
+
+def deviation(noise: float) -> float:
+    """The deviation by which counts of rows are weighed: not nothing where there is no noise."""
+    return noise or EXACT
+
 
 @final
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +52,7 @@ class Histograms:
         ends = np.cumsum([column.size for column in columns])
         released = np.split(values, ends[:-1], axis=1)
         widths = [np.zeros(0) if k.cells is None else k.cells.widths for k in columns]
-        cleaned, filled, sizes = clean(released, noise, widths)
+        cleaned, filled, sizes = clean(released, deviation(noise), widths)
         return Histograms(columns, released, released, cleaned, filled, sizes, noise)
 
     def binned(self, column: int, group: Index) -> tuple[Array, Array]:
@@ -55,16 +62,16 @@ class Histograms:
         hold, right within as much again and the noise of one cell, is averaged with what was
         counted, by precision.
         """
-        filled = self.filled[column]
+        filled, one = self.filled[column], deviation(self.noise) ** 2
         known = bin_sums(group, np.where(filled, self.noisy[column], 0.0))
         counted = bin_sums(group, np.where(filled, 0.0, self.noisy[column]))
         expected = bin_sums(group, np.where(filled, 0.0, self.cleaned[column]))
         cells = np.bincount(group, filled)
-        counted_variance = self.noise**2 * np.maximum(np.bincount(group) - cells, 1e-9)
-        expected_variance = self.noise**2 + (expected**2).mean(0)
+        counted_variance = one * np.maximum(np.bincount(group) - cells, 1e-9)
+        expected_variance = one + (expected**2).mean(0)
         trust = expected_variance / (expected_variance + counted_variance)
         rest = trust * counted + (1 - trust) * expected
-        return known + rest, self.noise**2 * cells + trust * counted_variance
+        return known + rest, one * cells + trust * counted_variance
 
     @property
     def total(self) -> float:

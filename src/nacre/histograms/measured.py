@@ -23,7 +23,10 @@ def measured(
 
     The classes of a histogram are added up.  Every column's cells add up to the class sizes with
     noise that grows with their number: the label's counts are the weighted mean of these.
+    Counts without noise are nobody else's to see: there is no histogram of them.
     """
+    if not noise:
+        return ()
     table = counts.astype(np.float64)
     parts = np.split(table, np.cumsum([column.size for column in columns])[:-1], axis=1)
     found = [

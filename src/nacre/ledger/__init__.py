@@ -4,7 +4,7 @@ from nacre.errors import BudgetExceeded, LedgerError
 from nacre.ledger.budget import Balance, Composition
 from nacre.ledger.ledger import Ledger
 from nacre.ledger.records import Entry
-from nacre.ledger.reservation import Reservation, charged, reserve_in
+from nacre.ledger.reservation import Reservation, charged, check_account, reserve_in
 
 __all__ = [
     "Balance",
@@ -15,5 +15,6 @@ __all__ = [
     "LedgerError",
     "Reservation",
     "charged",
+    "check_account",
     "reserve_in",
 ]

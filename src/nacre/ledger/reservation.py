@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 from nacre.errors import LedgerError, NacreError
 from nacre.ledger.ledger import Ledger
@@ -51,22 +51,32 @@ class Reservation:
         self.ledger.record(self.entry, release.to_dict())
 
 
-def reserve_in(
-    ledger: Ledger | str | Path | None, dataset: str | None, plan: Plan
-) -> Reservation | None:
-    """A reservation to come, if there is a ledger; a budget that is not open is refused here."""
-    if ledger is None:
-        if dataset is not None:
-            raise NacreError(
-                f"The data set '{dataset}' is the name of a budget in a ledger: give the ledger "
-                "too (ledger='budget.db', --ledger budget.db)."
-            )
-        return None
-    if dataset is None:
+def check_account(ledger: Any, dataset: str | None, plan: Plan) -> None:
+    """Refuse half of an account, and a plan that no budget covers, before a row is read."""
+    if not plan.private and (ledger is not None or dataset is not None):
+        raise LedgerError(
+            "A fit without privacy (epsilon=inf, --not-private) cannot be charged to a ledger: no "
+            "budget covers it. Leave ledger and dataset out, or give an epsilon and a delta."
+        )
+    if ledger is None and dataset is not None:
+        raise NacreError(
+            f"The data set '{dataset}' is the name of a budget in a ledger: give the ledger "
+            "too (ledger='budget.db', --ledger budget.db)."
+        )
+    if ledger is not None and dataset is None:
         raise NacreError(
             "A ledger keeps one budget for each data set: give the name under which it was opened "
             "(dataset='NAME', --dataset NAME)."
         )
+
+
+def reserve_in(
+    ledger: Ledger | str | Path | None, dataset: str | None, plan: Plan
+) -> Reservation | None:
+    """A reservation to come, if there is a ledger; a budget that is not open is refused here."""
+    check_account(ledger, dataset, plan)
+    if ledger is None or dataset is None:
+        return None
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     book.balance(dataset)
     return Reservation(ledger=book, dataset=dataset, plan=plan)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -128,10 +127,10 @@ def _scores(bought: Bought | None, predictor: Predictor | None) -> tuple[PaidSco
 
 
 def _refuse_unsafe(model: Model) -> None:
-    if not math.isfinite(model.guarantee.epsilon):
+    if not model.guarantee.private:
         raise NacreError(
-            "This model was made without privacy (ε = ∞): nothing about it is safe to publish. "
-            "Fit one with an epsilon."
+            f"{model.guarantee}. Nothing about this model is safe to publish. Fit one with an "
+            "epsilon and a delta."
         )
     model.guarantee.verify()
 

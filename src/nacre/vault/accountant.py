@@ -23,11 +23,12 @@ SLACK_EPSILON = 1e-8
 SLACK_DELTA = 1e-9
 
 ONE_SHOT = ("gaussian", "exponential")  # mechanisms that are mu-Gaussian-DP by themselves
+NONE = "none"  # the mechanism of an answer without noise
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Release:
-    """One noisy answer that left the vault, with all that is needed to recompute its cost.
+    """One answer that left the vault, with all that is needed to recompute its cost.
 
     mechanism  'gaussian': a sum with discrete Gaussian noise;
                'exponential': `steps` choices by Gumbel noise of scale `noise` on scores whose
@@ -36,7 +37,8 @@ class Release:
                batches at rate `rate`;
                with an `epsilon` and a `delta` if its rate or steps were chosen after an earlier
                answer: these were reserved before it, it costs no more, and they are added;
-               'approximate': a mechanism proved (`epsilon`, `delta`)-private by itself.
+               'approximate': a mechanism proved (`epsilon`, `delta`)-private by itself;
+               'none': the answer as it is, without noise; nothing is promised.
     """
 
     name: str
@@ -52,7 +54,7 @@ class Release:
     delta: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.mechanism not in (*ONE_SHOT, "subsampled-gaussian", "approximate"):
+        if self.mechanism not in (*ONE_SHOT, "subsampled-gaussian", "approximate", NONE):
             raise NacreError(f"Unknown mechanism {self.mechanism!r} in release {self.name!r}.")
         if not all(isinstance(x, str) for x in (self.name, self.theorem)):
             raise NacreError("A release needs a name and a theorem, as text.")
@@ -61,7 +63,10 @@ class Release:
             raise NacreError(f"Release {self.name!r} has a number in it that means nothing.")
         if not all(type(x) is int and x >= 1 for x in (self.size, self.steps)):
             raise NacreError(f"Release {self.name!r} needs whole numbers as size and steps.")
-        if self.mechanism == "approximate":
+        if not self.private:
+            if any((self.sensitivity, self.noise, self.epsilon, self.delta)):
+                raise NacreError(f"Release {self.name!r} has no noise, so it cannot claim any.")
+        elif self.mechanism == "approximate":
             if not self.epsilon > 0 or self.noise or self.sensitivity:
                 raise NacreError(f"Release {self.name!r} needs an epsilon, and nothing else.")
         elif not (self.noise > 0 and self.sensitivity > 0):
@@ -69,7 +74,9 @@ class Release:
         elif not 1e-6 < self.noise / self.sensitivity < 1e15:
             raise NacreError(f"Release {self.name!r} has hardly any noise, or nothing but noise.")
         object.__setattr__(self, "adjacency", Adjacency(self.adjacency))
-        sampled, chosen = (self.mechanism == m for m in ("subsampled-gaussian", "exponential"))
+        sampled, chosen = (
+            self.mechanism in (m, NONE) for m in ("subsampled-gaussian", "exponential")
+        )
         if (self.rate != 1 and not sampled) or (self.steps != 1 and not (sampled or chosen)):
             raise NacreError(f"Release {self.name!r} cannot have steps or a rate.")
         reserved = self.epsilon > 0 and self.delta > 0
@@ -81,6 +88,11 @@ class Release:
             raise NacreError(f"Release {self.name!r} has too little noise to mean anything.")
         if not 0 < self.rate <= 1 or not self.delta < 1:
             raise NacreError(f"Release {self.name!r} has a rate or delta outside its range.")
+
+    @property
+    def private(self) -> bool:
+        """Whether noise was added, so that anything is promised at all."""
+        return self.mechanism != NONE
 
     @property
     def multiplier(self) -> float:
@@ -99,9 +111,23 @@ class Release:
             return math.sqrt(self.steps) * choice_mu(1 / self.multiplier)
         return 1 / self.multiplier
 
+    def without_noise(self) -> Release:
+        """The same answer with its noise off: epsilon is infinite, whatever else is released."""
+        return Release(
+            name=self.name,
+            mechanism=NONE,
+            theorem="none: no noise was added",
+            adjacency=self.adjacency,
+            size=self.size,
+            rate=self.rate,
+            steps=self.steps,
+        )
+
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return {**dataclasses.asdict(self), "adjacency": self.adjacency.value}
+        """Plain data for JSON; without noise no epsilon of zero, which might be believed."""
+        said = {**dataclasses.asdict(self), "adjacency": self.adjacency.value}
+        unsaid = () if self.private else ("sensitivity", "epsilon", "delta")
+        return {name: value for name, value in said.items() if name not in unsaid}
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Release:
@@ -155,6 +181,8 @@ def epsilon_of(
 ) -> float:
     """The epsilon of all `releases` together at `delta`; infinite where delta is too small.
 
+    It is infinite, too, if one of them had no noise.
+
     Theorem: Gaussian sums (mu = sensitivity/noise) and choices (`choice_mu`), adaptively chosen,
     compose to mu^2 = sum mu_i^2 (Dong, Roth and Su, 2022, Corollary 3.3).  With Poisson-subsampled
     ones among them, privacy-loss distributions compose (Koskela et al., 2020; pessimistic rounding,
@@ -173,6 +201,8 @@ def epsilon_of(
             f"'{other[0]}' was released under another adjacency than {adjacency.value}; the two "
             "cannot be composed. Use the same adjacency throughout."
         )
+    if not all(r.private for r in releases):
+        return math.inf
     fixed = [r for r in releases if r.mechanism == "approximate"]
     one_shot = [r for r in releases if r.one_shot]
     sampled = [r for r in releases if r.mechanism == "subsampled-gaussian"]

@@ -32,12 +32,19 @@ READING = (
     "A row is what is read as one: a frame was built row by row, a CSV record is a row, and the "
     "table does not change while it is fitted."
 )
+NOT_PRIVATE = "NOT PRIVATE: no noise was added; rows may be recognizable"
+NOTHING = (
+    "Nothing is promised: the model, and every table that is drawn from it, may show rows of the "
+    "table as they are. Treat both as the table itself."
+)
 METADATA = "The schema, the types that were stated, and all settings are public."
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Guarantee:
     """(epsilon, delta)-differential privacy for one row under `adjacency`.
+
+    With an infinite epsilon, and delta one, it says that nothing is promised.
 
     Attributes:
         epsilon: the privacy parameter.
@@ -59,14 +66,25 @@ class Guarantee:
     def __post_init__(self) -> None:
         if not self.epsilon > 0:
             raise NacreError(f"epsilon must be positive, got {self.epsilon}.")
-        if not 0 < self.delta < 1:
+        if not self.private and self.delta != 1:
+            raise NacreError(f"Without privacy delta is 1, got {self.delta}.")
+        if self.private and not 0 < self.delta < 1:
             raise NacreError(f"delta must lie strictly between 0 and 1, got {self.delta}.")
+        if self.private and not all(release.private for release in self.releases):
+            raise NacreError("A release without noise is in the list, so epsilon is infinite.")
         if self.unit != "row":
             raise NacreError(f"The unit of privacy is the row here, not {self.unit!r}.")
 
     @property
+    def private(self) -> bool:
+        """Whether anything is promised."""
+        return math.isfinite(self.epsilon)
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
         """What the numbers rest on, in words."""
+        if not self.private:
+            return (NOTHING,)
         kinds = {release.mechanism for release in self.releases}
         said = [METADATA, READING]
         if self.checked:
@@ -85,7 +103,9 @@ class Guarantee:
 
     def verify(self) -> None:
         """Raise ValueError unless the releases really cost no more than what is claimed."""
-        if not self.releases and math.isfinite(self.epsilon):
+        if not self.private:
+            raise NacreError(f"{NOT_PRIVATE}. There is no guarantee to verify.")
+        if not self.releases:
             raise NacreError(
                 "The guarantee lists no releases: there is nothing to compute it from."
             )
@@ -97,6 +117,8 @@ class Guarantee:
             )
 
     def __str__(self) -> str:
+        if not self.private:
+            return NOT_PRIVATE
         number = len(self.releases)
         return (
             f"(ε = {upwards(self.epsilon, 4):g}, δ = {upwards(self.delta, 6):g}), "
@@ -106,10 +128,11 @@ class Guarantee:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON; an infinite epsilon is null."""
+        """Plain data for JSON; without privacy epsilon and delta are null."""
         return {
-            "epsilon": self.epsilon if math.isfinite(self.epsilon) else None,
-            "delta": self.delta,
+            "claim": str(self),
+            "epsilon": self.epsilon if self.private else None,
+            "delta": self.delta if self.private else None,
             "adjacency": self.adjacency.value,
             "unit": self.unit,
             "checked": self.checked,
@@ -125,7 +148,7 @@ class Guarantee:
             raise NacreError("epsilon and delta must be numbers, not text.")
         return Guarantee(
             epsilon=math.inf if epsilon is None else float(epsilon),
-            delta=float(delta),
+            delta=1.0 if delta is None else float(delta),
             adjacency=Adjacency(data["adjacency"]),
             releases=tuple(Release.from_dict(r) for r in data["releases"]),
             unit=str(data["unit"]),

@@ -26,12 +26,17 @@ def grid_bits(noise: float, size: int) -> int:
 
     The noise must be at least 2^16 sqrt(size) grid steps: then the discrete Gaussian differs from
     the rounded Gaussian by less than the slack that the accountant charges (docs/privacy.md).
+    Where there is no noise, any grid will do.
     """
+    if not noise:
+        return 0
     return max(0, math.ceil(math.log2(2**GRID_BITS * math.sqrt(size) / noise)))
 
 
 def add_discrete_gaussian(sums: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
     """Add discrete Gaussian noise of parameter `scale` to each integer, exactly (OpenDP).
+
+    A scale of zero adds none: for answers that promise nothing.
 
     Releases:     sums + N_Z(0, scale^2), independent in each place.
     Guarantee:    Canonne, Kamath and Steinke (2020); the sampler is exact on the bits of

@@ -19,7 +19,7 @@ from nacre.vault.accountant import (
 from nacre.vault.bound import Adjacency
 from nacre.vault.doors.keys import Keys
 from nacre.vault.doors.steps import Steps
-from nacre.vault.guarantee import upwards
+from nacre.vault.guarantee import NOT_PRIVATE, upwards
 from nacre.vault.question import AbstractQuestion, Expected
 
 LARGEST_DELTA = 0.01  # no table for which this would be small is worth a model
@@ -41,8 +41,8 @@ class Plan:
     """What will be asked of the rows, in order, and what it will cost; reads no row.
 
     Attributes:
-        epsilon: of everything, `prior` included.
-        delta: likewise.
+        epsilon: of everything, `prior` included; infinite for answers without noise.
+        delta: likewise; one for answers without noise.
         adjacency: under which the guarantee holds.
         prior: releases that were made before and count, too (a private draft's).
         asked: the questions with their releases.
@@ -66,19 +66,19 @@ class Plan:
         questions: Sequence[AbstractQuestion],
         *,
         epsilon: float,
-        delta: float,
+        delta: float | None = None,
         adjacency: Adjacency | str = Adjacency.ADD_REMOVE,
         rows: int | None = None,
         prior: Sequence[Release] = (),
         method: str = "",
         reason: str = "",
     ) -> Self:
-        """Calibrate the whole composition by one search.
+        """Calibrate the whole composition by one search; nothing to do if epsilon is infinite.
 
         Guarantee: the releases, asked in this order with everything that is not said here chosen
                    freely from earlier answers, are (epsilon, delta)-private: `epsilon_of`.
         """
-        check_budget(epsilon, delta)
+        epsilon, delta = as_budget(epsilon, delta)
         adjacency = Adjacency(adjacency)
         if not questions:
             raise NacreError("A plan needs at least one question.")
@@ -90,13 +90,17 @@ class Plan:
         shares = [q.share for q in questions if not isinstance(q, Keys)]
         if math.fsum(shares) > 1 + 1e-9:
             raise NacreError("The shares of all questions must not add up to more than 1.")
-        releases = _calibrated(questions, tuple(prior), float(epsilon), float(delta), adjacency)
+        releases = _calibrated(questions, tuple(prior), epsilon, delta, adjacency)
         return cls(
-            epsilon=float(epsilon),
-            delta=float(delta),
+            epsilon=epsilon,
+            delta=delta,
             adjacency=adjacency,
             asked=tuple(
-                Planned(question=q, release=r, expected=q.expected(r, rows))
+                Planned(
+                    question=q,
+                    release=r,
+                    expected=q.expected(r, rows) if r.private else Expected(),
+                )
                 for q, r in zip(questions, releases, strict=True)
             ),
             prior=tuple(prior),
@@ -104,6 +108,11 @@ class Plan:
             method=method,
             reason=reason,
         )
+
+    @property
+    def private(self) -> bool:
+        """Whether anything will be promised."""
+        return math.isfinite(self.epsilon)
 
     @property
     def releases(self) -> tuple[Release, ...]:
@@ -131,10 +140,9 @@ class Plan:
         )
 
     def __str__(self) -> str:
-        lines = [
-            f"{self.method} at (ε = {self.epsilon:g}, δ = {self.delta:g}), "
-            f"{self.adjacency.value}, per row. {self.reason}".strip(),
-        ]
+        claim = f"(ε = {self.epsilon:g}, δ = {self.delta:g}), {self.adjacency.value}, per row"
+        head = f"{self.method} at {claim}." if self.private else f"{self.method}, {NOT_PRIVATE}."
+        lines = [f"{head} {self.reason}".strip()]
         for planned in self.asked:
             lines += [f"  {_headline(planned)}", f"    {planned.question.meaning}"]
             expected = planned.expected
@@ -153,12 +161,12 @@ class Plan:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Plain data for JSON; without privacy epsilon and delta are null."""
         return {
             "method": self.method,
             "reason": self.reason,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
+            "epsilon": self.epsilon if self.private else None,
+            "delta": self.delta if self.private else None,
             "adjacency": self.adjacency.value,
             "rows": self.rows,
             "releases": [
@@ -175,6 +183,8 @@ class Plan:
 
 def _headline(planned: Planned) -> str:
     release, share = planned.release, planned.question.share
+    if not release.private:
+        return f"{release.name}: no noise"
     if release.mechanism == "approximate":
         epsilon, delta = upwards(release.epsilon, 4), upwards(release.delta, 3)
         return f"{release.name}: at most (ε = {epsilon:g}, δ = {delta:g})"
@@ -197,6 +207,9 @@ def _calibrated(
     adjacency: Adjacency,
 ) -> list[Release]:
     """The releases at the largest scale at which all of them together cost `epsilon`."""
+    if not math.isfinite(epsilon):  # their noise is thrown away, so that any scale will do
+        found = [_release(question, 1.0, LARGEST_DELTA, adjacency, prior) for question in questions]
+        return [release.without_noise() for release in found]
 
     def releases(scale: float) -> list[Release]:
         return [_release(question, scale, delta, adjacency, prior) for question in questions]
@@ -242,6 +255,23 @@ def _scale(guess: float, fits: Callable[[float], bool]) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if fits(middle) else (low, middle)
     return low
+
+
+def as_budget(epsilon: float, delta: float | None) -> tuple[float, float]:
+    """The budget that was asked for; (inf, 1), which promises nothing, for epsilon=inf."""
+    if isinstance(epsilon, Real) and epsilon == math.inf:
+        if delta is not None:
+            raise NacreError(
+                "epsilon=inf fits without any privacy, so that delta means nothing. Leave delta "
+                "out, or give an epsilon that is a finite number."
+            )
+        return math.inf, 1.0
+    if delta is None:
+        raise NacreError(
+            "delta must be a number, got None: far below one over the number of rows, such as 1e-6."
+        )
+    check_budget(epsilon, delta)
+    return float(epsilon), float(delta)
 
 
 def check_budget(epsilon: float, delta: float) -> None:

@@ -136,7 +136,7 @@ class Vault:
             raise NacreError(
                 f"'{question.name}' has a public number of rows; its rate cannot change any more."
             )
-        if release.mechanism == "approximate":  # reserved, as the rate was to follow from answers
+        if release.mechanism != "subsampled-gaussian":  # the rate was to follow from answers
             release = question.after_count(release, known)
         return steps_door.answer(
             question,

@@ -35,7 +35,7 @@ def written(evaluation: Evaluation) -> str:
     [
         (GUARANTEE, "the guarantee allows at most 1."),
         (None, "no guarantee was given to compare it with."),
-        ({**GUARANTEE, "epsilon": None}, "there is no guarantee (ε = ∞)."),
+        ({**GUARANTEE, "epsilon": None}, "there is no guarantee, as the table is NOT PRIVATE."),
     ],
 )
 def test_the_attack_stands_beside_the_guarantee(guarantee, words, attacked):

@@ -16,7 +16,8 @@ def alarms(
         yield Finding(
             "avoid",
             "Privacy",
-            "Do not publish this table: it was made without privacy (ε = ∞).",
+            "Do not publish this table. It is NOT PRIVATE: no noise was added; rows may be "
+            "recognizable.",
             100,
         )
     for score in mine.get("copies", ()):

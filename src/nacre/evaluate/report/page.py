@@ -13,6 +13,10 @@ _CLOSING = (
     "This page was computed from private rows and must not be published. The synthetic table may "
     "be, with its guarantee."
 )
+_CLOSING_NOT_PRIVATE = (
+    "This page was computed from private rows and must not be published; nor may a table that is "
+    "NOT PRIVATE."
+)
 
 
 def render(evaluation: Evaluation) -> str:
@@ -28,6 +32,7 @@ def render(evaluation: Evaluation) -> str:
             Chapter("privacy", "Privacy", chapters.privacy(evaluation)),
         ]
     several = len(evaluation.tables) > 1
+    private = all(found["epsilon"] is not None for found in evaluation.guarantees.values())
     return build(
         Page(
             title=f"Evaluation of synthetic data: {', '.join(evaluation.tables)}",
@@ -38,7 +43,7 @@ def render(evaluation: Evaluation) -> str:
             chapters=shown,
             footer=(
                 *evaluation.notes,
-                _CLOSING,
+                _CLOSING if private else _CLOSING_NOT_PRIVATE,
                 f"nacre {__version__}; schema {evaluation.schema.digest[:12]}; computed in "
                 f"{evaluation.seconds:.0f} s.",
             ),

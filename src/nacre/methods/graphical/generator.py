@@ -163,7 +163,7 @@ class GraphicalGenerator(AbstractGenerator):
         numbers: list[NDArray[Any]] = [self.inside, self.network.weights, *self.network.tables]
         if any(not np.isfinite(part).all() or (part < 0).any() for part in numbers):
             raise NacreError(DAMAGED)
-        if not np.isfinite(self.counts).all() or not 0 < self.noise < np.inf:
+        if not np.isfinite(self.counts).all() or not 0 <= self.noise < np.inf:
             raise NacreError(DAMAGED)
         widths = []
         for group, inside in zip(

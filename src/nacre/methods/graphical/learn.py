@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.histograms.bins import bin_sums, within
-from nacre.histograms.histograms import Histograms
+from nacre.histograms.histograms import Histograms, deviation
 from nacre.methods.graphical.fit import Graphical, Measured
 from nacre.methods.graphical.generator import GraphicalGenerator
 from nacre.methods.graphical.tree import Network, Tree
@@ -71,7 +71,7 @@ class Learner:
             Measured(
                 (place,),
                 bin_sums(group, histograms.noisy[column]),
-                histograms.noise * np.sqrt(np.bincount(group))[None],
+                deviation(histograms.noise) * np.sqrt(np.bincount(group))[None],
             )
             for place, (column, group) in enumerate(zip(chosen, groups, strict=True))
         ]
@@ -157,7 +157,7 @@ class Learner:
         shaped = values.reshape(len(values), len(pairs), self.slots, self.slots)
         for place, (i, j) in enumerate(pairs):
             counts = shaped[:, place, : widths[i], : widths[j]]
-            self.measured.append(Measured((i, j), counts, np.array(noise)))
+            self.measured.append(Measured((i, j), counts, np.array(deviation(noise))))
 
     def generator(self, layout: Layout, most: int) -> GraphicalGenerator:
         """The model with cells inside its bins, and the columns that are not joined."""

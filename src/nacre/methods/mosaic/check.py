@@ -41,7 +41,7 @@ def check(generator: MosaicGenerator) -> None:
             raise NacreError(f"The table '{name}' of the mosaic holds something else.")
     if not g.weights.sum() > 0:
         raise NacreError("The mosaic's weights are all zero.")
-    if g.counts.size and (g.counts.shape != (classes, cells) or not 0 < g.noise < np.inf):
+    if g.counts.size and (g.counts.shape != (classes, cells) or not 0 <= g.noise < np.inf):
         raise NacreError("The counts that the mosaic was made from do not fit its columns.")
     if not np.isfinite(g.counts).all():
         raise NacreError("The counts that the mosaic was made from hold something else.")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.histograms.bins import bin_sums
-from nacre.histograms.histograms import Histograms
+from nacre.histograms.histograms import Histograms, deviation
 from nacre.methods.mosaic.learn import Loose, Pairs
 
 Array = NDArray[np.float64]
@@ -64,7 +64,7 @@ class Counting:
         ends = np.cumsum(self.sizes)
         parts = np.split(values[:, : ends[-1]], ends[:-1], axis=1)
         tables = [part / weight for part, weight in zip(parts, self.weights, strict=True)]
-        noises = (noise / self.weights).tolist()
+        noises = [deviation(noise / weight) for weight in self.weights.tolist()]
         alone = len(self.loose)
         places = {column: place for place, column in enumerate(self.joined)}
         shaped = {

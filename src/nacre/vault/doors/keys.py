@@ -28,6 +28,7 @@ class Keys(AbstractQuestion):
     Sensitivity:  a row holds one value; add-remove changes one count by one, replace-one two.
     Guarantee:    (epsilon, delta), OpenDP's `make_laplace_threshold`, the scale and the threshold
                   being the smallest that its own privacy map accepts.
+    Without noise: the values whose count passes the same threshold.
     Public:       the column's name, epsilon, delta.
 
     Attributes:
@@ -72,7 +73,8 @@ def answer(
         for value, count in zip(*(found.field(part).to_pylist() for part in (0, 1)), strict=True):
             if _is_key(value):
                 counts[value] += count
-    measurement = _calibrated(release.epsilon, release.delta, release.adjacency)
+    cost = release if release.private else question
+    measurement = _calibrated(cost.epsilon, cost.delta, release.adjacency, noisy=release.private)
     charge()
     return tuple(sorted(measurement(dict(counts))))
 
@@ -86,8 +88,11 @@ def _is_key(value: str | None) -> bool:
     return value is not None and "\0" not in value
 
 
-def _calibrated(epsilon: float, delta: float, adjacency: Adjacency) -> Any:
-    """The least noise and then the lowest threshold that OpenDP's privacy map accepts."""
+def _calibrated(epsilon: float, delta: float, adjacency: Adjacency, *, noisy: bool = True) -> Any:
+    """The least noise and then the lowest threshold that OpenDP's privacy map accepts.
+
+    If it is not to be noisy, the threshold stays.
+    """
     from opendp.domains import atom_domain, map_domain
     from opendp.measurements import make_laplace_threshold
     from opendp.metrics import absolute_distance, l01inf_distance
@@ -111,4 +116,4 @@ def _calibrated(epsilon: float, delta: float, adjacency: Adjacency) -> Any:
     spent = measurement.map(distance)
     if not (spent[0] <= epsilon and spent[1] <= delta):
         raise NacreError(f"epsilon={epsilon:g}, delta={delta:g} is too small to find values with.")
-    return measurement
+    return measurement if noisy else make(0.0, int(threshold))

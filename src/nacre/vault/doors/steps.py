@@ -119,6 +119,8 @@ class Steps(AbstractQuestion):
     def after_count(self, reserved: Release, rows: float) -> Release:
         """The release whose cost is what was reserved, now that the rate is known."""
         rate = self.threshold(rows) / ODDS
+        if not reserved.private:
+            return self._at(rate, 1.0, reserved.adjacency).without_noise()
         mu = gaussian_mu(reserved.epsilon, reserved.delta)
         multiplier = calibrate(
             lambda m: epsilon_of(

@@ -107,7 +107,7 @@ def _allowed(shown: float, guarantee: Mapping[str, Any] | None) -> str:
     if guarantee is None:
         return f"{attack}; no guarantee was given to compare it with."
     if guarantee["epsilon"] is None:
-        return f"{attack}; there is no guarantee (ε = ∞)."
+        return f"{attack}; there is no guarantee, as the table is NOT PRIVATE."
     return f"{attack}; the guarantee allows at most {significant(guarantee['epsilon'])}."
 
 
