@@ -106,13 +106,19 @@ def row_frequencies(
     columns: Sequence[int],
     scale: float,
     rng: np.random.Generator,
+    directions: NDArray[np.float64] | None = None,
 ) -> Frequencies:
-    """Frequencies over the whole row, t ~ N(0, scale^2) in each place of `columns`: the papers'."""
+    """Frequencies over the whole row, t ~ N(0, scale^2) in each place of `columns`: the papers'.
+
+    With `directions` (m, places), orthonormal rows, t = directions' w with w ~ N(0, scale^2) in
+    R^m: the Fourier features of a projection of the row are those of the row at such t.
+    """
     offsets = column_offsets(layout)
+    places = np.concatenate([np.arange(offsets[c], offsets[c + 1]) for c in columns])
+    inner = len(places) if directions is None else len(directions)
+    drawn = rng.normal(size=(blocks, width, inner)) * scale
     matrix = np.zeros((blocks, width, int(offsets[-1])))
-    for column in columns:
-        part = slice(int(offsets[column]), int(offsets[column + 1]))
-        matrix[:, :, part] = rng.normal(size=(blocks, width, part.stop - part.start)) * scale
+    matrix[:, :, places] = drawn if directions is None else drawn @ directions
     support = np.tile(np.sort(np.asarray(columns, np.int64)), (width, 1))
     return Frequencies(matrix, support, layout)
 

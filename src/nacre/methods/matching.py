@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -74,6 +75,14 @@ class AbstractMatching(AbstractMethod):
         high=0.999,
         or_zero=True,
     )
+    projection: Literal["none", "random", "pca"] = setting(
+        "none",
+        "what frequencies on whole rows see of them: all, random directions, or private PCA's",
+    )
+    dimensions: int = setting(16, "how many directions a projection has", low=1, high=10_000)
+    projection_share: float = setting(
+        0.2, "of the budget that buys the covariance for private PCA", low=0.001, high=0.9
+    )
     components: int = setting(64, "how many products the mixture has", low=1, high=10_000)
     shrinkage: float = setting(
         0.3, "of the components towards what they share (a Gaussian prior)", low=0, high=10_000
@@ -114,8 +123,15 @@ class AbstractMatching(AbstractMethod):
             )
         if self.modes and self.generator != "network":
             raise NacreError("Numbers are split into modes for generator='network' only.")
-        if self.bandwidth + self.modes_share * bool(self.modes) > 0.95:
-            raise NacreError("bandwidth and modes_share leave hardly any budget for the rest.")
+        if self.projection != "none" and self.frequencies_on != "row":
+            raise NacreError("A projection needs frequencies_on='row'.")
+        if self.projection == "pca" and self.bandwidth:
+            raise NacreError("Private PCA gives the bandwidth, too: leave bandwidth at 0.")
+        first = self.bandwidth + self.modes_share * bool(self.modes)
+        if first + self.projection_share * (self.projection == "pca") > 0.95:
+            raise NacreError(
+                "bandwidth, modes_share and projection_share leave hardly any budget for the rest."
+            )
         if not all(0 < weight <= 1 for weight in self.class_weights):
             raise NacreError("class_weights must lie in (0, 1].")
 
@@ -168,30 +184,46 @@ class AbstractMatching(AbstractMethod):
                 f"{classes} values."
             )
 
-    def bandwidth_questions(self, layout: Layout, codes: Sequence[int]) -> tuple[Sum, ...]:
-        """The moments that give the RMS distance, if a share of the budget is set aside for it.
+    def scale_questions(self, layout: Layout, columns: Sequence[int]) -> tuple[Sum, ...]:
+        """What the frequencies on `columns` are drawn from, if budget is set aside for it.
 
-        Only those of columns that frequencies of that scale touch: numbers, and `codes` where they
-        touch whole rows.
+        The moments that give the RMS distance between rows, only of columns that frequencies of
+        that scale touch: numbers, and codes where they touch whole rows; or the covariance.
         """
+        from nacre.embed.covariance import ONE as PRODUCT
+        from nacre.embed.covariance import covariance_segments
         from nacre.embed.distance import ONE, moment_segments
 
-        used = codes if self.frequencies_on == "row" else ()
+        if self.projection == "pca" and columns:
+            return (
+                Sum(
+                    name="covariance",
+                    bound=Bound(
+                        segments=_unsigned(covariance_segments(layout, columns)), count=PRODUCT
+                    ),
+                    share=self.projection_share,
+                    unit=PRODUCT,
+                    meaning="means and products of the row's places, for private PCA",
+                ),
+            )
+        used = self._codes(layout, columns)
         if not self.bandwidth or not (layout.numbers or used):
             return ()
-        segments = tuple(
-            Segment(size=size, norm=norm, signed=False)
-            for size, norm in moment_segments(layout, used)
-        )
         return (
             Sum(
                 name="bandwidth",
-                bound=Bound(segments=segments, count=ONE),
+                bound=Bound(segments=_unsigned(moment_segments(layout, used)), count=ONE),
                 share=self.bandwidth,
                 unit=ONE,
                 meaning="means and mean squares of the row, for the RMS distance between rows",
             ),
         )
+
+    def _codes(self, layout: Layout, columns: Sequence[int]) -> list[int]:
+        """The codes whose spread counts for the distance between rows."""
+        numbers = len(layout.numbers)
+        whole = self.frequencies_on == "row"
+        return [column - numbers for column in columns if column >= numbers and whole]
 
     def draw(
         self,
@@ -203,27 +235,14 @@ class AbstractMatching(AbstractMethod):
         rng: np.random.Generator,
     ) -> Frequencies:
         """The public frequencies on some columns, after the bandwidth is bought, if it is."""
-        from nacre.embed.distance import expected_distance
-        from nacre.embed.fourier import draw_frequencies, row_frequencies
+        from nacre.embed.fourier import draw_frequencies
 
         encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
         layout = encoder.layout if split is None else split.layout
-        codes = [
-            column - len(layout.numbers) for column in columns if column >= len(layout.numbers)
-        ]
-        used = codes if self.frequencies_on == "row" else []
-        distance = _ask_distance(vault, first, layout, split, used)
         width = count // self.blocks
         if self.frequencies_on == "row":
-            distance = distance or expected_distance(layout, used)
-            return row_frequencies(
-                layout,
-                width=width,
-                blocks=self.blocks,
-                columns=columns,
-                scale=self.scale / distance,
-                rng=rng,
-            )
+            return self._draw_on_rows(vault, first, split, layout, columns, width, rng)
+        distance = _ask_distance(vault, first, layout, split, ())
         scales = (self.low, self.high)
         if distance is not None:  # they start at one over it
             scales = (1 / distance, self.high / self.low / distance)
@@ -236,6 +255,46 @@ class AbstractMatching(AbstractMethod):
             scales=scales,
             focus=encoder.target,
             rng=rng,
+        )
+
+    def _draw_on_rows(
+        self,
+        vault: Vault,
+        first: Sequence[Sum],
+        split: ModeSplit | None,
+        layout: Layout,
+        columns: Sequence[int],
+        width: int,
+        rng: np.random.Generator,
+    ) -> Frequencies:
+        """Frequencies on whole rows, or on a projection of them."""
+        from nacre.embed.covariance import covariance, covariance_features, places_of, principal
+        from nacre.embed.distance import expected_distance
+        from nacre.embed.fourier import row_frequencies
+
+        codes, directions = self._codes(layout, columns), None
+        places = len(places_of(layout, columns))
+        if self.projection == "pca":
+            (question,) = first
+            sums = vault.sum(question, see(split, covariance_features(layout, columns)))
+            matrix = covariance(sums.values[0], sums.total, places)
+            directions, variances = principal(matrix, self.dimensions)
+            distance = max(0.01, math.sqrt(2 * float(variances.sum())))
+        else:
+            found = _ask_distance(vault, first, layout, split, codes)
+            distance = found or expected_distance(layout, codes)
+        if self.projection == "random":
+            inner = min(self.dimensions, places)
+            directions = np.linalg.qr(rng.normal(size=(places, inner)))[0].T
+            distance *= math.sqrt(inner / places)
+        return row_frequencies(
+            layout,
+            width=width,
+            blocks=self.blocks,
+            columns=columns,
+            scale=self.scale / distance,
+            rng=rng,
+            directions=directions,
         )
 
     # -- fitting -------------------------------------------------------------------------------
@@ -333,6 +392,10 @@ def public_rng(key: Any) -> np.random.Generator:
     import jax
 
     return np.random.default_rng(np.asarray(jax.random.key_data(key)))
+
+
+def _unsigned(segments: Sequence[tuple[int, float]]) -> tuple[Segment, ...]:
+    return tuple(Segment(size=size, norm=norm, signed=False) for size, norm in segments)
 
 
 def make_targets(

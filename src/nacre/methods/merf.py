@@ -79,7 +79,7 @@ class MERF(AbstractMatching):
         label = encoder.label
         first = (
             *self.mode_questions(encoder),
-            *self.bandwidth_questions(self.seen(encoder), ()),
+            *self.scale_questions(self.seen(encoder), range(len(encoder.layout.numbers))),
         )
         last = Sum(
             name="mean embedding",

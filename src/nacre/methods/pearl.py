@@ -65,6 +65,7 @@ class PEARL(AbstractMatching):
         """One sum: the characteristic function by class, and the class counts."""
         from nacre.embed.fourier import feature_norm
         from nacre.exact import AMPLITUDE
+        from nacre.nets.mixture_fit import free_columns
 
         self.check_classes(encoder)
         label = encoder.label
@@ -76,9 +77,9 @@ class PEARL(AbstractMatching):
         meaning = f"{count:,} cosines and sines of the row" + (
             f" for each value of '{label.name}', and how many rows have it" if label else ""
         )
-        place, layout = encoder.place(label), self.seen(encoder)
-        codes = [other for other in range(len(layout.codes)) if other != place]
-        first = (*self.mode_questions(encoder), *self.bandwidth_questions(layout, codes))
+        layout = self.seen(encoder)
+        columns = free_columns(layout, label_place(encoder))
+        first = (*self.mode_questions(encoder), *self.scale_questions(layout, columns))
         last = Sum(
             name="characteristic function",
             bound=bound,
