@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     from nacre.vault import Sums, Vault
 
 
-def label_place(encoder: TableEncoder) -> int:
-    """The class label's place among the codes, or -1."""
-    place = encoder.place(encoder.label)
-    return -1 if place is None else place
+def label_place(encoder: TableEncoder) -> int | None:
+    """The class label's place among the codes, if there is one."""
+    return encoder.place(encoder.label)
 
 
 def public_rng(key: Any) -> np.random.Generator:

@@ -110,7 +110,7 @@ class MERF(AbstractMethod):
         return (*first, last)
 
     def _bound(
-        self, layout: Layout, label: Label | None, place: int, adjacency: Adjacency
+        self, layout: Layout, label: Label | None, place: int | None, adjacency: Adjacency
     ) -> Bound:
         """Fourier features and one-hot codes, each weighted to norm 1."""
         from nacre.embed.fourier import feature_norm
@@ -212,7 +212,7 @@ class MERF(AbstractMethod):
         return loss
 
 
-def _features(layout: Layout, label: int, fourier: FourierFeatures | None) -> Any:
+def _features(layout: Layout, label: int | None, fourier: FourierFeatures | None) -> Any:
     """Fourier features of the numbers and one-hot codes of one row, the label left out."""
     import jax.numpy as jnp
 

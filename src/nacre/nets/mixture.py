@@ -23,7 +23,7 @@ class MixtureGenerator(AbstractGenerator):
     numbers  for each number, cell probabilities given the component, (R, cells)
     codes    likewise for each code but the label
     cells    what the cells of each number are
-    label    the place of the label among the codes, or -1 for none
+    label    the place of the label among the codes, if there is one
     layout   of the rows
     fixed    codes that every row is to have
     """
@@ -32,7 +32,7 @@ class MixtureGenerator(AbstractGenerator):
     numbers: list[NDArray[np.float64]]
     codes: list[NDArray[np.float64]]
     cells: list[Cells]
-    label: int
+    label: int | None
     layout: Layout
     fixed: Mapping[int, int] = dataclasses.field(default_factory=dict)
 
@@ -51,14 +51,14 @@ class MixtureGenerator(AbstractGenerator):
         weights = self._given(fixed)
         label, component = _pick(weights, n, rng)
         ticks = np.zeros((n, len(self.numbers)), np.int64)
-        codes = np.zeros((n, len(self.codes) + (self.label >= 0)), np.int32)
+        codes = np.zeros((n, len(self.codes) + (self.label is not None)), np.int32)
         for place, (table, cells) in enumerate(zip(self.numbers, self.cells, strict=True)):
             ticks[:, place] = cells.draw(_stratified(table, component, rng), rng)
         others = [place for place in range(codes.shape[1]) if place != self.label]
         for place, table in zip(others, self.codes, strict=True):
             known = fixed.get(place)
             codes[:, place] = _stratified(table, component, rng) if known is None else known
-        if self.label >= 0:
+        if self.label is not None:
             codes[:, self.label] = label
         return layout.encoded(ticks, codes)
 
@@ -66,7 +66,7 @@ class MixtureGenerator(AbstractGenerator):
         """Raise ValueError unless every cell and code has its place in the layout."""
         highest = [int(cells.high.max()) for cells in self.cells]
         sizes = [table.shape[1] for table in self.codes]
-        if self.label >= 0:
+        if self.label is not None:
             sizes.insert(self.label, len(self.weights))
         numbers = [number.ticks for number in layout.numbers]
         if highest != numbers or sizes != [code.size for code in layout.codes]:
@@ -114,7 +114,7 @@ class MixtureGenerator(AbstractGenerator):
                 Cells(arrays[f"low{p}"].astype(np.int64), arrays[f"high{p}"].astype(np.int64))
                 for p in numbers
             ],
-            label=int(config["label"]),
+            label=None if config["label"] is None else int(config["label"]),
             layout=encoder.layout,
         )
         _, components = generator.weights.shape

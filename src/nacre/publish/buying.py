@@ -88,7 +88,7 @@ class Order:
 
 def order(model: Model, predictor: Predictor | None, columns: bool) -> Order:
     """What to ask for: histograms of every column if wanted, and the predictor's outcomes."""
-    every = table_columns(model.schema.layout, -1, CELLS) if columns else ()
+    every = table_columns(model.schema.layout, None, CELLS) if columns else ()
     return Order(every, predictor)
 
 
@@ -130,7 +130,7 @@ def _opened(wanted: Order, sums: Sums, guarantee: Guarantee, layout: Any) -> Bou
     histograms: tuple[Measurement, ...] = ()
     if wanted.columns:
         counts = sums.values[:, : wanted.cells].astype(np.float32)
-        histograms = measured(counts, noise.pop(0), wanted.columns, layout, -1)
+        histograms = measured(counts, noise.pop(0), wanted.columns, layout, None)
     if wanted.predictor is None:
         return Bought(guarantee, histograms, None, 0.0)
     outcomes = sums.values[0, wanted.cells :].reshape(wanted.predictor.classes, -1)

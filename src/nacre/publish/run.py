@@ -122,7 +122,7 @@ def _scores(bought: Bought | None, predictor: Predictor | None) -> tuple[PaidSco
     if bought is None or predictor is None or bought.outcomes is None:
         return ()
     given = (bought.outcomes, bought.outcome_noise, predictor.synthetic)
-    if predictor.classes == 2:
+    if predictor.positive is not None:
         return tuple(binary_scores(*given, positive=predictor.positive, cut=predictor.cut))
     return tuple(class_scores(*given))
 

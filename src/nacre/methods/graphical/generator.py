@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
-from nacre.histograms.cells import Column, table_columns
+from nacre.histograms.cells import CodeColumn, Column, table_columns
 from nacre.histograms.columns import check_most, known_columns
 from nacre.histograms.draw import decode, draw_bins, draw_cells, pick
 from nacre.histograms.measured import measured
@@ -29,12 +29,12 @@ TOLERANCE = 1e-3
 class GraphicalGenerator(AbstractGenerator):
     """A fitted graphical model; all of it post-processing of noisy answers.
 
-    network  of the columns' bins, with the class first (one class if `label` is -1)
+    network  of the columns' bins, with the class first (one class without a label)
     bins     (cells,) the bin of each cell of each column
     inside   (C, cells) P(cell | bin, class)
     counts   (C, cells) the histograms that were released, with noise of deviation `noise`
     sizes    cells of each column; `most` as in `table_columns`
-    label    the place among the codes of the column that is the class, or -1
+    label    the place among the codes of the column that is the class, if there is one
     layout   of the rows
     fixed    codes that every row is to have
     """
@@ -46,7 +46,7 @@ class GraphicalGenerator(AbstractGenerator):
     noise: float
     sizes: tuple[int, ...]
     most: int
-    label: int
+    label: int | None
     layout: Layout
     fixed: Mapping[int, int] = dataclasses.field(default_factory=dict)
 
@@ -59,7 +59,8 @@ class GraphicalGenerator(AbstractGenerator):
         layout, fixed, classes = self.layout, self.fixed, len(self.network.weights)
         columns = known_columns(layout, self.label, self.most, self.sizes, classes)
         given = _given(columns, fixed, self.label)
-        network = self._conditioned(given, fixed.get(self.label) if self.label >= 0 else None)
+        wanted = None if self.label is None else fixed.get(self.label)
+        network = self._conditioned(given, wanted)
         bins, label = self._rows(network, n, rng)
         cells = np.zeros((n, len(columns)), np.int64)
         tables = zip(self._split(self.bins[None]), self._split(self.inside), strict=True)
@@ -146,7 +147,7 @@ class GraphicalGenerator(AbstractGenerator):
             noise=float(config["noise"]),
             sizes=tuple(int(size) for size in config["sizes"]),
             most=int(config["most"]),
-            label=int(config["label"]),
+            label=None if config["label"] is None else int(config["label"]),
             layout=encoder.layout,
         )
         generator._check()
@@ -203,9 +204,11 @@ def _check_network(network: Network, widths: list[int]) -> None:
         raise NacreError(DAMAGED)
 
 
-def _given(columns: tuple[Column, ...], fixed: Mapping[int, int], label: int) -> dict[int, int]:
+def _given(
+    columns: tuple[Column, ...], fixed: Mapping[int, int], label: int | None
+) -> dict[int, int]:
     """The fixed codes other than the class, by column."""
-    place = {column.code: k for k, column in enumerate(columns) if column.number < 0}
+    place = {c.code: k for k, c in enumerate(columns) if isinstance(c, CodeColumn)}
     if any(code != label and code not in place for code in fixed):
         raise NacreError("Only columns with a list of values can be fixed.")
     return {place[code]: value for code, value in fixed.items() if code != label}

@@ -19,7 +19,7 @@ def check(generator: MosaicGenerator) -> None:
     """Raise ValueError unless sampling is well defined, whatever the file said."""
     g = generator
     check_most(g.most)
-    if min(g.sizes, default=0) < 1 or not (g.trust == -1 or 0 <= g.trust <= 1):
+    if min(g.sizes, default=0) < 1 or not (g.trust is None or 0 <= g.trust <= 1):
         raise NacreError("The settings of the mosaic are out of range.")
     cells, bins = sum(g.sizes), g.components.shape[-1]
     classes = g.weights.shape[-1]
@@ -80,7 +80,7 @@ def _check_pairs(g: MosaicGenerator, classes: int) -> None:
         joined.append(bool(own[0] >= 0))
         widths.append(int(own.max() - own.min()) + 1)
         start += size
-    if g.trust >= 0 and not any(joined):
+    if g.trust is not None and not any(joined):
         raise NacreError("The mosaic has a teacher but no column that it could look at.")
     for what, named, found in (("teacher", g.pairs, g.pair_tilt), ("links", g.links, g.linked)):
         total = 0

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
-from nacre.histograms.cells import Column, table_columns
+from nacre.histograms.cells import CodeColumn, Column, table_columns
 from nacre.histograms.columns import known_columns
 from nacre.histograms.draw import (
     chances,
@@ -53,8 +53,8 @@ class MosaicGenerator(AbstractGenerator):
     pairs       (T, 2) joined columns whose pairs of bins the teacher knows
     pair_tilt   (C, sum of the pairs' sizes) its coefficients
     sizes       cells of each column; `most` as in `table_columns`
-    trust       how much of the mixture's own posterior the teacher keeps; -1 without a teacher
-    label       place of the label among the codes, or -1
+    trust       how much of the mixture's own posterior the teacher keeps; None without a teacher
+    label       place of the label among the codes, if there is one
     layout      of the rows
     links       (L, 2) joined columns, the second of which is drawn again where the pair cannot be
     linked      (sum of the links' sizes,) the joint tables that they are to have
@@ -71,8 +71,8 @@ class MosaicGenerator(AbstractGenerator):
     pair_tilt: Array
     sizes: tuple[int, ...]
     most: int
-    trust: float
-    label: int
+    trust: float | None
+    label: int | None
     layout: Layout
     links: Index = dataclasses.field(default_factory=lambda: NO_LINKS)
     linked: Array = dataclasses.field(default_factory=lambda: np.zeros(0, np.float32))
@@ -90,7 +90,7 @@ class MosaicGenerator(AbstractGenerator):
         columns = known_columns(layout, self.label, self.most, self.sizes, classes)
         given = self._given(columns, fixed)
         by_class = self._class_weights(given, fixed)
-        if self.trust < 0:
+        if self.trust is None:
             cells, label = self.rows(n, rng, given, by_class)
         else:
             cells, label = self._taught(n, rng, given, by_class)
@@ -162,7 +162,8 @@ class MosaicGenerator(AbstractGenerator):
         places = np.stack([self.bins[self._start(c) + cells[:, c]] for c in joined], axis=1)
         shares = np.log(np.maximum(self.weights.sum(0, dtype=np.float64), 1e-12))
         own = log_posterior(self.components, self.weights, places)
-        return self.trust * own + (1 - self.trust) * shares
+        trust = 1.0 if self.trust is None else self.trust
+        return trust * own + (1 - trust) * shares
 
     def _tilts(self, cells: Index) -> NDArray[np.float64]:
         total = np.zeros((len(cells), len(self.tilt)))
@@ -222,7 +223,7 @@ class MosaicGenerator(AbstractGenerator):
 
     def _given(self, columns: tuple[Column, ...], fixed: Mapping[int, int]) -> dict[int, int]:
         """The fixed codes other than the label's, by column."""
-        place = {c.code: k for k, c in enumerate(columns) if c.number < 0}
+        place = {c.code: k for k, c in enumerate(columns) if isinstance(c, CodeColumn)}
         unknown = [code for code in fixed if code != self.label and code not in place]
         if unknown:
             raise NacreError("Only columns with a list of values can be fixed.")
@@ -233,7 +234,7 @@ class MosaicGenerator(AbstractGenerator):
     ) -> NDArray[np.float64]:
         """What the conditions on the label and on loose columns say about each class; at most 1."""
         weights = np.ones(len(self.inside))
-        if self.label in fixed:
+        if self.label is not None and self.label in fixed:
             weights = (np.arange(len(weights)) == fixed[self.label]).astype(np.float64)
         for column, cell in given.items():
             if not self._joined(column):
@@ -300,8 +301,8 @@ class MosaicGenerator(AbstractGenerator):
             noise=float(config["noise"]),
             sizes=tuple(int(size) for size in config["sizes"]),
             most=int(config["most"]),
-            trust=float(config["trust"]),
-            label=int(config["label"]),
+            trust=None if config["trust"] is None else float(config["trust"]),
+            label=None if config["label"] is None else int(config["label"]),
             layout=encoder.layout,
         )
         check(generator)

@@ -117,7 +117,7 @@ class Mosaic(AbstractMethod):
     def design(self, encoder: TableEncoder) -> Design:
         """What will be counted."""
         layout, label = encoder.layout, label_place(encoder)
-        classes = layout.codes[label].size if label >= 0 else 1
+        classes = 1 if label is None else layout.codes[label].size
         # Noise grows with the number of columns: wide tables are better seen through few cells.
         width = max(len(layout.numbers) + len(layout.codes), 1)
         room = min(WIDTH // width, self.values // (classes * max(len(layout.numbers), 1)))
@@ -214,7 +214,7 @@ class Mosaic(AbstractMethod):
         plain = without_label_model(
             histograms, pairs, components, weights, most=design.most, label=label, layout=layout
         )
-        if label < 0 or not self.teacher:
+        if label is None or not self.teacher:
             return plain
         return with_label_model(
             plain,

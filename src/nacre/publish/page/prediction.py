@@ -34,8 +34,9 @@ def prediction(report: PublicReport) -> View | None:
     always = Cell("Always guessing the most frequent", small="Accuracy without any model.")
     rows.append([always, *(Cell(number(value), "n muted") for value in guess)])
     view: View = {"words": words, "table": DataTable(head, rows), "curve": None}
-    if report.predictor.classes == 2 and report.scores[0].value is not None:
-        name = value_names(report.schema, report.schema.label or "")[report.predictor.positive]
+    positive = report.predictor.positive
+    if positive is not None and report.scores[0].value is not None:
+        name = value_names(report.schema, report.schema.label or "")[positive]
         view["finding"] = f"{report.schema.label} = {name}"
         view["curve"] = drawn(draw_roc(report), "ROC curve on private and on synthetic rows")
     return view
