@@ -5,7 +5,7 @@ import tracemalloc
 import pytest
 
 from nacre.histograms.cells import EXACT_TICKS, table_columns
-from nacre.histograms.columns import check_most, known_columns
+from nacre.histograms.columns import known_columns
 from nacre.schema import Code, Layout, Number
 
 LAYOUT = Layout(
@@ -50,10 +50,3 @@ def test_columns_without_tables_cost_nothing():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1 << 20
-
-
-def test_a_number_has_some_cells_but_not_any_number():
-    check_most(4), check_most(EXACT_TICKS)
-    for most in (-1, 3, EXACT_TICKS + 1, 10**12):
-        with pytest.raises(ValueError, match="cells"):
-            check_most(most)

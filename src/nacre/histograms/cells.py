@@ -64,6 +64,7 @@ def layout_cells(layout: Layout) -> list[Cells]:
 
 
 EXACT_TICKS = 1 << 14  # a number with more ticks is cut on a grid of 2^16
+FEWEST_CELLS = 4  # of a number: both ends, and two between
 WIDE = 256  # cells of a number that has too many ticks for one cell each
 FEW = 64  # so many of them, at least, are equally wide
 NEAR = 1 << 12  # what is nearer to zero than this part of the range is as good as zero

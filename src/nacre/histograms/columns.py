@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nacre.errors import NacreError
-from nacre.histograms.cells import EXACT_TICKS, Column, table_columns
+from nacre.histograms.cells import Column, table_columns
 from nacre.schema import Layout
 
 OTHER = "The generator was made for another layout."
-
-
-def check_most(most: int) -> None:
-    """Raise ValueError unless a number may have so many cells."""
-    if not 4 <= most <= EXACT_TICKS:
-        raise NacreError(f"A number has from 4 to {EXACT_TICKS:,} cells, not {most}.")
 
 
 def known_columns(

@@ -114,7 +114,7 @@ class Learner:
             for column, group in zip(self.joined, self.groups, strict=True)
         ]
         cliques = tuple((place,) for place in range(len(tables)))
-        parents = (-1,) + (0,) * (len(tables) - 1)
+        parents = (None,) + (0,) * (len(tables) - 1)
         return Network(Tree(cliques, parents), sizes / sizes.sum(), tuple(tables))
 
     def targets(self, pairs: Sequence[Pair]) -> Array:
