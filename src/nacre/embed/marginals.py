@@ -78,7 +78,8 @@ def _padded(begins: Sequence[NDArray[np.int64]]) -> NDArray[np.int32]:
 def single_features(places: Places) -> Callable[[Any], Any]:
     """One-hot cells of every column, as (indices, ones).
 
-    Sensitivity: K ones for K columns, none negative: add-remove sqrt(K), replace-one sqrt(2 K).
+    Sensitivity:
+        K ones for K columns, none negative: add-remove sqrt(K), replace-one sqrt(2 K).
     """
     import jax.numpy as jnp
 
@@ -102,8 +103,9 @@ def table_features(
     `bins` gives the bin of every cell, below its column's width.  The first tables may each have
     a bin that is `skipped`: a row that lies in it contributes nothing there.
 
-    Sensitivity: a row lies in one cell of each table, so with weights w add-remove |w|,
-    replace-one sqrt(2) |w|.  The vault clips to the bound that is public, whatever the weights.
+    Sensitivity:
+        a row lies in one cell of each table, so with weights w add-remove |w|, replace-one sqrt(2)
+        |w|.  The vault clips to the bound that is public, whatever the weights.
     """
     import jax.numpy as jnp
 

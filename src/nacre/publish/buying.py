@@ -40,14 +40,18 @@ class Bought:
 class Order:
     """What is to be counted; follows from the model and the synthetic rows, so it is public.
 
-    columns    whose histograms are asked for, on coarse cells of the schema; none if empty
-    predictor  whose outcomes are counted by class, if there is one
+    Attributes:
+        columns: whose histograms are asked for, on coarse cells of the schema; none if empty.
+        predictor: whose outcomes are counted by class, if there is one.
 
-    Releases:     for each column how many rows lie in each cell, and how many rows of each class
-                  fall in each step of the classifier's score.
-    Sensitivity:  a row is a one in one cell of each of the K columns, weighted 1, and a one in one
-                  outcome, weighted w: add-remove sqrt(K + w^2), replace-one sqrt(2) times that,
-                  as no entry is negative.  With w^2 = K / 2 outcomes get a third of the budget.
+    Releases:
+        for each column how many rows lie in each cell, and how many rows of each class fall in each
+        step of the classifier's score.
+
+    Sensitivity:
+        a row is a one in one cell of each of the K columns, weighted 1, and a one in one outcome,
+        weighted w: add-remove sqrt(K + w^2), replace-one sqrt(2) times that, as no entry is
+        negative.  With w^2 = K / 2 outcomes get a third of the budget.
     """
 
     columns: tuple[Column, ...]

@@ -31,14 +31,15 @@ Index = NDArray[np.int64]
 class Predictor:
     """Logistic regression on the cells of the columns, its coefficients rounded to integers.
 
-    columns    all but the label
-    label      its place among the codes
-    positive   of two classes, the one that high scores mean; None if there are more
-    table      (cells, outputs) coefficients; one output for two classes, else one for each
-    start      (outputs,) intercepts
-    edges      where one step of the score ends and the next begins, 0 among them
-    synthetic  (classes, steps) how held-out synthetic rows are counted; steps are those of the
-               score, or the predicted classes
+    Attributes:
+        columns: all but the label.
+        label: its place among the codes.
+        positive: of two classes, the one that high scores mean; None if there are more.
+        table: (cells, outputs) coefficients; one output for two classes, else one for each.
+        start: (outputs,) intercepts.
+        edges: where one step of the score ends and the next begins, 0 among them.
+        synthetic: (classes, steps) how held-out synthetic rows are counted; steps are those of the
+            score, or the predicted classes.
     """
 
     columns: tuple[Column, ...]

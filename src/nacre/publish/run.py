@@ -63,8 +63,9 @@ def publish(
             "zero" lets such rows count as nothing.
         on_progress: called with a stage's name and the part done (None if unknown).
 
-    Guarantee: the model's, and with `data` that of one more release of (epsilon, delta); the report
-        lists both and their sum. Everything else in it is post-processing.
+    Guarantee:
+        the model's, and with `data` that of one more release of (epsilon, delta); the report lists
+        both and their sum. Everything else in it is post-processing.
     """
     _refuse_unsafe(model)
     paying = _paying(data, epsilon, delta, scores, ledger, dataset, bad_rows)

@@ -75,8 +75,9 @@ class Plan:
     ) -> Self:
         """Calibrate the whole composition by one search.
 
-        Guarantee: the releases, asked in this order with everything that is not said here chosen
-                   freely from earlier answers, are (epsilon, delta)-private: `epsilon_of`.
+        Guarantee:
+            the releases, asked in this order with everything that is not said here chosen freely
+            from earlier answers, are (epsilon, delta)-private: `epsilon_of`.
         """
         check_budget(epsilon, delta)
         adjacency = Adjacency(adjacency)

@@ -37,10 +37,11 @@ WIDTH = 10_000  # cells of all columns together, about, in a table of many colum
 class Design:
     """What will be counted: public, from the schema and the settings.
 
-    most      cells of a number
-    joined    at most so many columns are counted in pairs
-    by_class  whether pairs are counted for each class, or over all of them
-    size      room for the second release's counts, in each class
+    Attributes:
+        most: cells of a number.
+        joined: at most so many columns are counted in pairs.
+        by_class: whether pairs are counted for each class, or over all of them.
+        size: room for the second release's counts, in each class.
     """
 
     columns: tuple[Column, ...]

@@ -13,7 +13,7 @@ View = dict[str, Any]
 def level(gap: float, bad: float = AVOID_TV, doubt: float = CARE_TV) -> str | None:
     """The class of a number that is this much worse than real data's.
 
-    Example:
+    Examples:
         >>> level(0.2), level(0.07), level(0.01)
         ('bad', 'doubt', None)
     """

@@ -35,7 +35,7 @@ def overall(evaluation: Evaluation) -> View:
 def count(findings: Sequence[Finding]) -> str:
     """How many findings there are of each kind.
 
-    Example:
+    Examples:
         >>> count([Finding("avoid", "Pairs", "x"), Finding("good", "Columns", "y")])
         '1 use to avoid, 1 that is fine'
     """
