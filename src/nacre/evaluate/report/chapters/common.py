@@ -6,7 +6,7 @@ from typing import Any
 from nacre.evaluate.findings.columns import AVOID_TV, CARE_TV
 from nacre.report.builder import Shades
 
-View = dict[str, Any]
+Context = dict[str, Any]
 """What a template is given, by name."""
 
 
