@@ -60,13 +60,13 @@ def our_step() -> tuple[Callable[[], None], Callable[[], None], int]:
 
     from nacre.embed.fourier import draw_frequencies
     from nacre.histograms.cells import layout_cells
-    from nacre.methods.matching import label_place, transforms
+    from nacre.methods.matching import transforms
     from nacre.nets.characteristic import MixtureCharacteristic
     from nacre.nets.logits import MixtureLogits
     from nacre.nets.mixture_fit import free_columns, squared
 
     encoder = TableEncoder(official_split().schema)
-    layout, label = encoder.layout, label_place(encoder)
+    layout, label = encoder.layout, encoder.place(encoder.label)
     columns, cells = free_columns(layout, label), layout_cells(layout)
     drawn = draw_frequencies(
         layout,
@@ -152,12 +152,11 @@ def repeated(rows: int) -> tuple[Source, Any]:
 def ask(rows: int, features: int) -> float:
     """Seconds for one `vault.sum` of Fourier features over the given number of rows."""
     from nacre.embed.fourier import FourierFeatures, draw_frequencies, feature_norm
-    from nacre.methods.matching import label_place
     from nacre.nets.mixture_fit import free_columns
 
     source, schema = repeated(rows)
     encoder = TableEncoder(schema)
-    columns = free_columns(encoder.layout, label_place(encoder))
+    columns = free_columns(encoder.layout, encoder.place(encoder.label))
     drawn = draw_frequencies(
         encoder.layout,
         width=features,

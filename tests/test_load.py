@@ -111,6 +111,31 @@ def test_numbers_out_of_range_are_refused(saved, tmp_path, method, what):
     refused(put(tmp_path / "x.nacre", document, arrays))
 
 
+DAMAGES = {
+    "a gap": lambda a: np.where(np.arange(a.size).reshape(a.shape) == 0, np.nan, a),
+    "an axis more": lambda a: a[None],
+    "no axes": lambda a: np.zeros((), a.dtype),
+    "another kind": lambda a: a.astype(np.float64 if a.dtype.kind == "i" else np.int64),
+    "far below": lambda a: a - 10**9,
+    "one less": lambda a: a[..., 1:],
+    "none left": lambda a: None,
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("what", DAMAGES)
+def test_every_array_is_looked_at(saved, tmp_path, method, what):
+    document, arrays = saved[method]
+    for name, array in arrays.items():
+        free = what == "far below" and name in ("tilt", "pair_tilt", "counts")
+        if not array.size or free or (what == "another kind" and array.dtype.kind != "i"):
+            continue  # that may be so
+        others = {key: each for key, each in arrays.items() if key != name}
+        if (damaged := DAMAGES[what](array)) is not None:
+            others[name] = damaged
+        refused(put(tmp_path / "x.nacre", document, others))
+
+
 @pytest.mark.parametrize(
     ("part", "value"),
     [

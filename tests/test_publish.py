@@ -95,12 +95,12 @@ def test_methods_of_fourier_features_keep_none():
 
 def test_the_noise_of_the_label_is_what_it_is_said_to_be():
     rng, sizes = np.random.default_rng(0), (2, 5, 40)
-    from nacre.histograms.cells import Column
+    from nacre.histograms.cells import CodeColumn
     from nacre.histograms.measured import measured
     from nacre.schema.layout import Code, Layout
 
     layout = Layout((), tuple(Code(f"c{i}", size) for i, size in enumerate((*sizes, 2))))
-    columns = tuple(Column(-1, i, size) for i, size in enumerate(sizes))
+    columns = tuple(CodeColumn(i, size) for i, size in enumerate(sizes))
     found = [
         measured(rng.normal(0, 3, (2, sum(sizes))).astype(np.float32), 3.0, columns, layout, 3)
         for _ in range(2000)

@@ -49,7 +49,7 @@ def model(*constraints, columns=None, label="sex", seed=0, kind="pandas"):
     schema = Schema(columns or COLUMNS, label=label, constraints=constraints)
     layout, components = schema.layout, 5
     rng = np.random.default_rng(seed)
-    place = layout.code(label) if label else -1
+    place = layout.code(label) if label else None
 
     def table(size):
         return rng.dirichlet(np.ones(size), components)

@@ -61,7 +61,8 @@ def fit(
         seed: decides public randomness only (frequencies, initial weights), never noise.
         on_progress: called with a stage's name and the part done (None if unknown).
 
-    Guarantee: the model's `guarantee`, for one row, from the releases that it lists.
+    Guarantee:
+        the model's `guarantee`, for one row, from the releases that it lists.
     """
     encoder = as_encoder(schema, label, types)
     encoder.require_usable()

@@ -30,10 +30,11 @@ def plan(
 
     Warns if `rows`, a public number, is small for this budget.  Arguments as for `fit`.
 
-    >>> from nacre.schema import Boolean, Integer
-    >>> schema = Schema({"age": Integer(low=17, high=90), "member": Boolean()}, label="member")
-    >>> print(plan(schema, epsilon=1.0, delta=1e-6).adjacency)
-    add-remove
+    Examples:
+        >>> from nacre.schema import Boolean, Integer
+        >>> schema = Schema({"age": Integer(low=17, high=90), "member": Boolean()}, label="member")
+        >>> print(plan(schema, epsilon=1.0, delta=1e-6).adjacency)
+        add-remove
     """
     encoder = as_encoder(schema, label)
     rows = as_rows(rows)

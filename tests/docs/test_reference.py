@@ -1,5 +1,6 @@
 """The references and the tables of settings say what the code says."""
 
+import ast
 import dataclasses
 import re
 
@@ -73,3 +74,16 @@ def test_public_names_are_in_the_reference():
     text = (DOCS / "api.md").read_text(encoding="utf-8")
     known = set(nacre.__all__) - {"__version__", "datasets"}
     assert [name for name in sorted(known) if not re.search(rf"\b{name}\b", text)] == []
+
+
+# What the Google dialect has a section for: a list of names, examples.
+OTHER_DIALECTS = re.compile(r"^(?:[a-z_]+(?:, [a-z_]+)* {2,}\S|Example:$|>>> )", re.MULTILINE)
+
+
+def test_docstrings_are_in_the_dialect_that_the_reference_reads():
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    for path in (DOCS.parent / "src" / "nacre").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            said = ast.get_docstring(node) if isinstance(node, documented) else None
+            found = OTHER_DIALECTS.search(said or "")
+            assert not found, f"{path}: {found}"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.vaults import block_of
 
 from nacre.embed.marginals import cell_places, offsets, single_features, table_features
-from nacre.histograms.cells import fine_cells, table_columns
+from nacre.histograms.cells import CodeColumn, fine_cells, table_columns
 from nacre.rows import Row, TableEncoder
 from nacre.schema import Boolean, Categorical, Integer, Layout, Number, Schema
 from nacre.vault import Bound, Segment
@@ -48,25 +48,20 @@ def numpy_cells(rows):
     """The same cells by searching the ticks' intervals."""
     found = []
     for column in COLUMNS:
-        if column.number < 0:
+        if isinstance(column, CodeColumn):
             found.append(rows.codes[:, column.code])
             continue
         cell = np.searchsorted(column.cells.high, rows.ticks[:, column.number])
         if column.nullable:
-            cell = np.where(rows.codes[:, column.code] == 1, column.size - 1, cell)
+            cell = np.where(rows.codes[:, column.missing] == 1, column.size - 1, cell)
         found.append(cell)
     return np.stack(found, 1)
 
 
 def test_columns_join_a_number_with_its_missing_indicator_and_leave_the_label_out():
-    assert [(c.number, c.code) for c in COLUMNS] == [
-        (0, -1),
-        (1, -1),
-        (2, 1),
-        (3, -1),
-        (-1, 0),
-        (-1, 3),
-    ]
+    numbers, codes = COLUMNS[:4], COLUMNS[4:]
+    assert [(c.number, c.missing) for c in numbers] == [(0, None), (1, None), (2, 1), (3, None)]
+    assert [c.code for c in codes] == [0, 3]
     assert SIZES == [10, 40, 41, 40, 2, 5]
 
 
@@ -118,7 +113,7 @@ HUGE_TICKS = [(1 << 30) - 1, 1 << 30, (1 << 31) + 7, (1 << 40) + 12_345, (1 << 6
 def test_every_tick_finds_its_cell(ticks, part):
     zero = None if part is None else round(part * ticks)
     layout = Layout(numbers=(Number("x", ticks, zero),), codes=())
-    (column,) = columns = table_columns(layout, -1, 512)
+    (column,) = columns = table_columns(layout, None, 512)
     cells = column.cells
     if ticks < 1 << 20:
         some = np.arange(ticks + 1)

@@ -12,7 +12,7 @@ import numpy as np
 
 from nacre.embed.marginals import cell_places
 from nacre.errors import NacreError
-from nacre.histograms.cells import table_columns
+from nacre.histograms.cells import CodeColumn, table_columns
 from nacre.methods.method import AbstractMethod
 from nacre.methods.settings import setting, settle
 from nacre.nets.generator import AbstractGenerator
@@ -23,8 +23,7 @@ CELLS = 16
 
 def table_cells(encoder):
     """The columns of a table as cells, its label left out, and how many classes that has."""
-    place = encoder.place(encoder.label)
-    columns = table_columns(encoder.layout, -1 if place is None else place, CELLS)
+    columns = table_columns(encoder.layout, encoder.place(encoder.label), CELLS)
     return columns, 1 if encoder.label is None else encoder.label.classes
 
 
@@ -115,14 +114,14 @@ class ToyHistograms(AbstractGenerator):
             table = np.cumsum(self.weights[:, start : start + column.size], axis=1)
             at = rng.random(n) * table[label, -1]
             cell = np.minimum((at[:, None] >= table[label]).sum(1), column.size - 1)
-            if column.cells is None:
+            if isinstance(column, CodeColumn):
                 codes[:, column.code] = cell
             else:
                 gone = cell == column.cells.size
                 drawn = column.cells.draw(np.where(gone, 0, cell), rng)
                 ticks[:, column.number] = np.where(gone, 0, drawn)
                 if column.nullable:
-                    codes[:, column.code] = gone
+                    codes[:, column.missing] = gone
             start += column.size
         return layout.encoded(ticks, codes)
 

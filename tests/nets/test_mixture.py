@@ -75,19 +75,19 @@ def test_state_and_restore():
 @pytest.mark.parametrize("broken", [np.nan, -1.0])
 def test_restore_refuses_what_is_no_probability(broken):
     config, arrays = two_groups().state()
-    arrays["code0"] = arrays["code0"] * np.float32(1)
-    arrays["code0"][0, 0] = broken
+    arrays["codes.0"] = arrays["codes.0"] * np.float32(1)
+    arrays["codes.0"][0, 0] = broken
     with pytest.raises(ValueError, match="something else"):
         MixtureGenerator.restore(config, arrays, ENCODER)
 
 
 BROKEN = {
-    "no probability": {"code0": np.zeros((2, 3))},
+    "no probability": {"codes.0": np.zeros((2, 3))},
     "three axes": {"weights": np.ones((2, 2, 1))},
-    "other components": {"code0": np.ones((3, 3))},
-    "fewer cells": {"low0": np.arange(99), "high0": np.arange(99)},
-    "an empty cell": {"low0": np.arange(100) + (np.arange(100) == 70)},
-    "a negative cell": {"low0": np.arange(100) - 1},
+    "other components": {"codes.0": np.ones((3, 3))},
+    "fewer cells": {"cells.0.low": np.arange(99), "cells.0.high": np.arange(99)},
+    "an empty cell": {"cells.0.low": np.arange(100) + (np.arange(100) == 70)},
+    "a negative cell": {"cells.0.low": np.arange(100) - 1},
 }
 
 

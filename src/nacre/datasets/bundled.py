@@ -24,9 +24,10 @@ class Split(NamedTuple):
 def adult() -> Split:
     """Adult in its official split: 32,561 rows to fit and 16,281 to score with.
 
-    >>> train, test = adult()
-    >>> train.num_rows, test.num_rows, train.num_columns
-    (32561, 16281, 15)
+    Examples:
+        >>> train, test = adult()
+        >>> train.num_rows, test.num_rows, train.num_columns
+        (32561, 16281, 15)
     """
     table = adult_table()
     rows = table.drop_columns("split")

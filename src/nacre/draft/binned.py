@@ -34,9 +34,10 @@ PRESENCE = {
 class Binned(Column):
     """The bin of a value of type `kind`; the last code is 'missing'.
 
-    >>> ages = Binned(kind="integer").read(pa.array([17, 90, None])).values
-    >>> [Binned(kind="integer").label(code) for code in ages]
-    ['16 to 31', '64 to 127', 'missing']
+    Examples:
+        >>> ages = Binned(kind="integer").read(pa.array([17, 90, None])).values
+        >>> [Binned(kind="integer").label(code) for code in ages]
+        ['16 to 31', '64 to 127', 'missing']
     """
 
     type: ClassVar[str] = "binned"

@@ -54,15 +54,23 @@ def private_draft(
         dataset: the name under which the budget was opened.
         on_progress: called with a stage's name and the part done (None if unknown).
 
-    Releases:     one histogram of all drafted columns over public bins, gaps included; for each
-                  of C columns of values, the values that many rows hold.
-    Adjacency:    `adjacency`, for one row.
-    Sensitivity:  a row is in one bin of each of M columns: adding it moves the histogram by
-                  sqrt(M), replacing it by sqrt(2 M).  Keys: see `Vault.keys`.
-    Guarantee:    each column of values gets epsilon / (C + max(1, M - C)) and delta / (2 C); the
-                  histogram the rest.  The releases are recorded in the schema, and `fit` composes
-                  them with its own.
-    Public:       column names, types, all arguments.
+    Releases:
+        one histogram of all drafted columns over public bins, gaps included; for each of C columns
+        of values, the values that many rows hold.
+
+    Adjacency:
+        `adjacency`, for one row.
+
+    Sensitivity:
+        a row is in one bin of each of M columns: adding it moves the histogram by sqrt(M),
+        replacing it by sqrt(2 M).  Keys: see `Vault.keys`.
+
+    Guarantee:
+        each column of values gets epsilon / (C + max(1, M - C)) and delta / (2 C); the histogram
+        the rest.  The releases are recorded in the schema, and `fit` composes them with its own.
+
+    Public:
+        column names, types, all arguments.
     """
     check_budget(epsilon, delta)
     adjacency = Adjacency(adjacency)

@@ -24,7 +24,8 @@ def block_features(
     at starts[p], the blocks in increasing order and each at least as long as its slots' product.
     Bins and pairs may follow from earlier releases; slots and starts must be public.
 
-    Sensitivity: a row has one pair of bins in each block: L1 and L2 norm 1 by block, add-remove.
+    Sensitivity:
+        a row has one pair of bins in each block: L1 and L2 norm 1 by block, add-remove.
     """
     import jax.numpy as jnp
 

@@ -22,9 +22,10 @@ ONE = 2.0**10  # what the number one is in the integers that are summed
 def moment_features(layout: Layout, codes: Sequence[int]) -> Any:
     """x and x^2 of every number, and some one-hot codes, of one row, as integers.
 
-    Sensitivity: numbers lie in [0, 2^10], their squares on the same grid too, and each code has
-    one one, scaled to 2^10: none is negative, so add-remove sqrt(2 numbers + codes) * 2^10 and
-    replace-one sqrt(2) times that.
+    Sensitivity:
+        numbers lie in [0, 2^10], their squares on the same grid too, and each code has one one,
+        scaled to 2^10: none is negative, so add-remove sqrt(2 numbers + codes) * 2^10 and
+        replace-one sqrt(2) times that.
     """
     import jax.numpy as jnp
 

@@ -22,9 +22,10 @@ class Frequencies:
 
     They come in blocks with the same supports, so that a training step may use one of them.
 
-    matrix   (blocks, width, numbers + one-hot width), radians
-    support  (width, order), the columns that a frequency touches (numbers first, then codes), in
-             ascending order, the unused places -1 on the left; fewer columns come first
+    Attributes:
+        matrix: (blocks, width, numbers + one-hot width), radians.
+        support: (width, order), the columns that a frequency touches (numbers first, then codes),
+            in ascending order, the unused places -1 on the left; fewer columns come first.
     """
 
     matrix: NDArray[np.float64]
@@ -145,8 +146,9 @@ def _groups(
 class FourierFeatures:
     """Fixed-point cosine and sine of <t_j, x> for one row: integers, 2k of them.
 
-    Sensitivity: each (sine, cosine) pair has norm at most `pair_norm()` integer units, found by
-    trying all 2^16 phases, so the vector has at most sqrt(k) times that, for every row.
+    Sensitivity:
+        each (sine, cosine) pair has norm at most `pair_norm()` integer units, found by trying all
+        2^16 phases, so the vector has at most sqrt(k) times that, for every row.
     """
 
     def __init__(self, frequencies: Frequencies):

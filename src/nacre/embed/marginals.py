@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.errors import NacreError
-from nacre.histograms.cells import Column
+from nacre.histograms.cells import CodeColumn, Column, NumberColumn
 from nacre.schema import Layout
 
 Places = Callable[[Any], Any]
@@ -30,15 +29,16 @@ def cell_places(layout: Layout, columns: Sequence[Column]) -> Places:
     import jax.numpy as jnp
 
     starts = jnp.asarray(offsets([column.size for column in columns])[:-1], jnp.int32)
-    numbers = [column for column in columns if column.cells is not None]
+    numbers = [column for column in columns if isinstance(column, NumberColumn)]
+    others = [column for column in columns if isinstance(column, CodeColumn)]
     which = np.array([column.number for column in numbers], np.int32)
     most = np.array([layout.numbers[place].positions for place in which], np.int32)
     begins = _padded([_begins(column, layout) for column in numbers])
     last = np.array([column.size - 1 for column in numbers], np.int32)
     nullable = np.array([column.nullable for column in numbers], bool)
-    indicator = np.array([max(column.code, 0) for column in numbers], np.int32)
-    codes = np.array([column.code for column in columns if column.cells is None], np.int32)
-    largest = np.array([column.size - 1 for column in columns if column.cells is None], np.int32)
+    indicator = np.array([column.missing or 0 for column in numbers], np.int32)
+    codes = np.array([column.code for column in others], np.int32)
+    largest = np.array([column.size - 1 for column in others], np.int32)
 
     def number_cells(row: Any) -> Any:
         position = jnp.clip(row.numbers[which], 0, most)
@@ -61,10 +61,8 @@ def cell_places(layout: Layout, columns: Sequence[Column]) -> Places:
     return places
 
 
-def _begins(column: Column, layout: Layout) -> NDArray[np.int64]:
+def _begins(column: NumberColumn, layout: Layout) -> NDArray[np.int64]:
     """The positions at which the cells of a number begin, the first left out."""
-    if column.cells is None:
-        raise NacreError("A category has no positions.")
     return column.cells.low[1:] >> layout.numbers[column.number].shift
 
 
@@ -80,7 +78,8 @@ def _padded(begins: Sequence[NDArray[np.int64]]) -> NDArray[np.int32]:
 def single_features(places: Places) -> Callable[[Any], Any]:
     """One-hot cells of every column, as (indices, ones).
 
-    Sensitivity: K ones for K columns, none negative: add-remove sqrt(K), replace-one sqrt(2 K).
+    Sensitivity:
+        K ones for K columns, none negative: add-remove sqrt(K), replace-one sqrt(2 K).
     """
     import jax.numpy as jnp
 
@@ -104,8 +103,9 @@ def table_features(
     `bins` gives the bin of every cell, below its column's width.  The first tables may each have
     a bin that is `skipped`: a row that lies in it contributes nothing there.
 
-    Sensitivity: a row lies in one cell of each table, so with weights w add-remove |w|,
-    replace-one sqrt(2) |w|.  The vault clips to the bound that is public, whatever the weights.
+    Sensitivity:
+        a row lies in one cell of each table, so with weights w add-remove |w|, replace-one sqrt(2)
+        |w|.  The vault clips to the bound that is public, whatever the weights.
     """
     import jax.numpy as jnp
 

@@ -13,7 +13,8 @@ from nacre.schema import Layout
 def on_grid(layout: Layout, bits: int) -> Callable[[Any], Any]:
     """A function of one row: each number from 0 to 2^bits, rounded, as int32.
 
-    Exact: positions are below 2^31, so that the products fit into 64 bits.
+    Exact:
+        positions are below 2^31, so that the products fit into 64 bits.
     """
     import jax.numpy as jnp
 

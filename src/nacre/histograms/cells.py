@@ -8,6 +8,7 @@ there.  A nullable number has one cell more, for 'missing'.
 from __future__ import annotations
 
 import dataclasses
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +64,7 @@ def layout_cells(layout: Layout) -> list[Cells]:
 
 
 EXACT_TICKS = 1 << 14  # a number with more ticks is cut on a grid of 2^16
+FEWEST_CELLS = 4  # of a number: both ends, and two between
 WIDE = 256  # cells of a number that has too many ticks for one cell each
 FEW = 64  # so many of them, at least, are equally wide
 NEAR = 1 << 12  # what is nearer to zero than this part of the range is as good as zero
@@ -108,35 +110,63 @@ def _cuts(number: Number, most: int) -> list[int]:
     return [(2 * p - 1) * ticks // (1 << 17) + 1 for p in found]
 
 
+@final
 @dataclasses.dataclass(frozen=True)
-class Column:
-    """A column of the table as cells: a category, or a number with its missing indicator.
+class NumberColumn:
+    """A number of the table as cells, with its missing indicator.
 
-    `number` is the place among the layout's numbers and `code` that among its codes (of the
-    category, or of the number's missing indicator); -1 for none.
+    Attributes:
+        number: its place among the layout's numbers.
+        cells: of its ticks.
+        missing: the place of its missing indicator among the layout's codes, if it is nullable.
     """
 
     number: int
-    code: int
-    size: int
-    cells: Cells | None = None
+    cells: Cells
+    missing: int | None
 
     @property
     def nullable(self) -> bool:
-        """Whether this is a number whose last cell means 'missing'."""
-        return self.number >= 0 and self.code >= 0
+        """Whether there is one cell more, the last, that means 'missing'."""
+        return self.missing is not None
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return self.cells.size + self.nullable
 
 
-def table_columns(layout: Layout, label: int, most: int) -> tuple[Column, ...]:
-    """The columns other than the label (a place among the codes, or -1): numbers, then codes."""
+@final
+@dataclasses.dataclass(frozen=True)
+class CodeColumn:
+    """A category of the table, whose cells are its codes.
+
+    Attributes:
+        code: its place among the layout's codes.
+        size: how many cells there are.
+    """
+
+    code: int
+    size: int
+
+    nullable: ClassVar[bool] = False  # 'missing' is a code like the others
+
+
+Column = NumberColumn | CodeColumn
+
+
+def table_columns(layout: Layout, label: int | None, most: int) -> tuple[Column, ...]:
+    """The columns other than the label (a place among the codes): numbers, then codes."""
     missing = {
         code.name: place for place, code in enumerate(layout.codes) if code.role == "missing"
     }
-    found = []
-    for place, number in enumerate(layout.numbers):
-        cells, indicator = fine_cells(number, most), missing.get(number.name, -1)
-        found.append(Column(place, indicator, cells.size + (indicator >= 0), cells))
-    for place, code in enumerate(layout.codes):
-        if place != label and code.role == "value":
-            found.append(Column(-1, place, code.size))
-    return tuple(found)
+    numbers = [
+        NumberColumn(place, fine_cells(number, most), missing.get(number.name))
+        for place, number in enumerate(layout.numbers)
+    ]
+    codes = [
+        CodeColumn(place, code.size)
+        for place, code in enumerate(layout.codes)
+        if place != label and code.role == "value"
+    ]
+    return (*numbers, *codes)

@@ -5,30 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nacre.errors import NacreError
-from nacre.histograms.cells import EXACT_TICKS, Column, table_columns
+from nacre.histograms.cells import Column, table_columns
 from nacre.schema import Layout
 
 OTHER = "The generator was made for another layout."
 
 
-def check_most(most: int) -> None:
-    """Raise ValueError unless a number may have so many cells."""
-    if not 4 <= most <= EXACT_TICKS:
-        raise NacreError(f"A number has from 4 to {EXACT_TICKS:,} cells, not {most}.")
-
-
 def known_columns(
-    layout: Layout, label: int, most: int, sizes: Sequence[int], classes: int
+    layout: Layout, label: int | None, most: int, sizes: Sequence[int], classes: int
 ) -> tuple[Column, ...]:
     """The columns of a layout, if they have these `sizes` and the label has so many classes.
 
     The numbers of cells are compared before a cell is made, so that columns for which a file
     holds no tables cost nothing.
     """
-    own = layout.codes[label : label + 1] if label >= 0 else ()
-    if label >= 0 and [(code.role, code.size) for code in own] != [("value", classes)]:
-        raise NacreError(OTHER)
-    values = sum(code.role == "value" for code in layout.codes) - len(own)
+    values = sum(code.role == "value" for code in layout.codes)
+    if label is not None:
+        own = layout.codes[label : label + 1]
+        if [(code.role, code.size) for code in own] != [("value", classes)]:
+            raise NacreError(OTHER)
+        values -= 1
     if len(sizes) != len(layout.numbers) + values:
         raise NacreError(OTHER)
     for number, size in zip(layout.numbers, sizes, strict=False):

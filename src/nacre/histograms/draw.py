@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.histograms.cells import Column
+from nacre.histograms.cells import CodeColumn, Column
 from nacre.schema import Encoded, Layout
 
 Array = NDArray[np.floating]
@@ -105,7 +105,7 @@ def decode(
     cells: Index,
     label: Index,
     columns: tuple[Column, ...],
-    label_place: int,
+    label_place: int | None,
     layout: Layout,
     rng: np.random.Generator,
 ) -> Encoded:
@@ -113,14 +113,14 @@ def decode(
     ticks = np.zeros((len(cells), len(layout.numbers)), np.int64)
     codes = np.zeros((len(cells), len(layout.codes)), np.int32)
     for cell, column in zip(cells.T, columns, strict=True):
-        if column.cells is None:
+        if isinstance(column, CodeColumn):
             codes[:, column.code] = cell
             continue
         missing = cell == column.cells.size
         drawn = column.cells.draw(np.where(missing, 0, cell), rng)
         ticks[:, column.number] = np.where(missing, 0, drawn)
-        if column.nullable:
-            codes[:, column.code] = missing
-    if label_place >= 0:
+        if column.missing is not None:
+            codes[:, column.missing] = missing
+    if label_place is not None:
         codes[:, label_place] = label
     return layout.encoded(ticks, codes)

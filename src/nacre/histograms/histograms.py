@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.histograms.bins import bin_sums, lump_rare, quantile_bins
-from nacre.histograms.cells import Column
+from nacre.histograms.cells import CodeColumn, Column
 from nacre.histograms.clean import clean
 
 Array = NDArray[np.float64]
@@ -51,7 +51,7 @@ class Histograms:
         """From the released counts (C, all cells)."""
         ends = np.cumsum([column.size for column in columns])
         released = np.split(values, ends[:-1], axis=1)
-        widths = [np.zeros(0) if k.cells is None else k.cells.widths for k in columns]
+        widths = [np.zeros(0) if isinstance(k, CodeColumn) else k.cells.widths for k in columns]
         cleaned, filled, sizes = clean(released, deviation(noise), widths)
         return Histograms(columns, released, released, cleaned, filled, sizes, noise)
 
@@ -81,7 +81,7 @@ class Histograms:
     def group(self, column: int, *, most: int, floor: float, rare: float, slots: int) -> Index:
         """The bin of each cell of a column: quantiles of a number, the common categories."""
         mass, kind = self.cleaned[column].sum(0), self.columns[column]
-        if kind.number < 0:
+        if isinstance(kind, CodeColumn):
             return lump_rare(mass, floor=rare, slots=slots)
         if not kind.nullable:
             return quantile_bins(mass, most=most, floor=floor, slots=slots)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.histograms.cells import Column
+from nacre.histograms.cells import CodeColumn, Column
 from nacre.histograms.measurement import MISSING, Measurement
 from nacre.schema import Layout
 
@@ -17,7 +17,7 @@ def measured(
     noise: float,
     columns: Sequence[Column],
     layout: Layout,
-    label: int,
+    label: int | None,
 ) -> tuple[Measurement, ...]:
     """The released counts (C, all cells) as one histogram for each column, the label's too.
 
@@ -33,7 +33,7 @@ def measured(
         Measurement(*_cells(column, layout), part.sum(0), noise * np.sqrt(len(table)))
         for column, part in zip(columns, parts, strict=True)
     ]
-    if label >= 0:
+    if label is not None:
         trust = np.array([1 / column.size for column in columns])
         sizes = sum(part.sum(1) * t for part, t in zip(parts, trust, strict=True)) / trust.sum()
         codes = np.arange(len(table))
@@ -43,7 +43,7 @@ def measured(
 
 
 def _cells(column: Column, layout: Layout) -> tuple[str, NDArray[np.int64], NDArray[np.int64]]:
-    if column.cells is None:
+    if isinstance(column, CodeColumn):
         codes = np.arange(column.size)
         return layout.codes[column.code].name, codes, codes
     gap = np.full(int(column.nullable), MISSING)

@@ -14,11 +14,12 @@ MISSING = -1  # the place of a nullable number's cell for gaps
 class Measurement:
     """Counts of rows in disjoint cells of one column, each with Gaussian noise of its own.
 
-    column  the column's name
-    low     (cells,) the first tick of each cell, or its code; MISSING for a number's gaps
-    high    (cells,) the last tick, included; equal to `low` for codes
-    counts  (cells,) the noisy counts, which may be negative
-    noise   their standard deviation
+    Attributes:
+        column: the column's name.
+        low: (cells,) the first tick of each cell, or its code; MISSING for a number's gaps.
+        high: (cells,) the last tick, included; equal to `low` for codes.
+        counts: (cells,) the noisy counts, which may be negative.
+        noise: their standard deviation.
     """
 
     column: str

@@ -3,14 +3,13 @@
 Both rules are *filters*: they stay valid when each fit (its epsilon, method and settings) is chosen
 after looking at the outputs of the fits before it.
 
-add       epsilon and delta of all fits add up (Rogers, Roth, Ullman and Vadhan, 2016, "Privacy
-          odometers and filters": the basic-composition filter).
-gaussian  for fits that release nothing but Gaussian sums and choices (both mu-Gaussian-DP).  mu^2
-          adds up, and the total is compared with the budget by the exact
-          delta(epsilon) = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu).  A proved
-          filter: Smith and Thakurta, 2022, "Fully adaptive composition for Gaussian differential
-          privacy"; Koskela, Tobaben and Honkela, 2023, "Individual privacy accounting with
-          Gaussian differential privacy".
+- `add`: epsilon and delta of all fits add up (Rogers, Roth, Ullman and Vadhan, 2016, "Privacy
+  odometers and filters": the basic-composition filter).
+- `gaussian`: for fits that release nothing but Gaussian sums and choices (both mu-Gaussian-DP).
+  mu^2 adds up, and the total is compared with the budget by the exact
+  delta(epsilon) = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu).  A proved filter:
+  Smith and Thakurta, 2022, "Fully adaptive composition for Gaussian differential privacy"; Koskela,
+  Tobaben and Honkela, 2023, "Individual privacy accounting with Gaussian differential privacy".
 
 The rule is part of the budget: to choose it after seeing outputs would not be a proved filter.
 """
@@ -148,8 +147,9 @@ def balance(budget: Budget, charges: Sequence[Charge]) -> Balance:
 def admit(budget: Budget, charges: Sequence[Charge], charge: Charge) -> None:
     """Raise unless `charge` fits into `budget` after `charges`.
 
-    Guarantee: if every charge was admitted in turn, the whole history is (epsilon, delta)-private
-               with the budget's numbers, however each was chosen from the outputs before it.
+    Guarantee:
+        if every charge was admitted in turn, the whole history is (epsilon, delta)-private with the
+        budget's numbers, however each was chosen from the outputs before it.
     """
     if charge.adjacency != budget.adjacency:
         raise LedgerError(

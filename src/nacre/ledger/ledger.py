@@ -48,7 +48,7 @@ class Ledger:
 
     Nothing is written until a budget is opened.
 
-    Example:
+    Examples:
         >>> import tempfile
         >>> folder = tempfile.TemporaryDirectory()
         >>> ledger = Ledger(folder.name + "/budget.db")

@@ -17,8 +17,9 @@ BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | {
 def normalized(name: str) -> str:
     """The name in Unicode's compatibility form (NFKC), without spaces around it.
 
-    >>> normalized("  cen\uff53us\u00a02020 ")
-    'census 2020'
+    Examples:
+        >>> normalized("  cen\uff53us\u00a02020 ")
+        'census 2020'
     """
     return unicodedata.normalize("NFKC", name).strip() if isinstance(name, str) else name
 
@@ -26,8 +27,9 @@ def normalized(name: str) -> str:
 def likeness(name: str) -> str:
     """What is left of a name without case, spaces and what is not shown: alike names share it.
 
-    >>> likeness("Cen\u200bsus  2020") == likeness("census 2020")
-    True
+    Examples:
+        >>> likeness("Cen\u200bsus  2020") == likeness("census 2020")
+        True
     """
     shown = (c for c in normalized(name).casefold() if not c.isspace() and not _invisible(c))
     return "".join(shown)

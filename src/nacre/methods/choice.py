@@ -52,8 +52,9 @@ def choose(method: str | AbstractMethod, data: str = "table") -> tuple[AbstractM
 def meanings(method: type[AbstractMethod]) -> dict[str, str]:
     """What each setting of a method means.
 
-    >>> meanings(find("merf"))["steps"]
-    'how many steps of Adam fit the mixture'
+    Examples:
+        >>> meanings(find("merf"))["steps"]
+        'how many steps of Adam fit the mixture'
     """
     return {field.name: field.metadata.get("meaning", "") for field in dataclasses.fields(method)}
 

@@ -331,7 +331,7 @@ class AbstractMatching(AbstractMethod):
             cells = layout_cells(layout)
             return fit_mixture(
                 layout,
-                label_place(encoder),
+                encoder.place(encoder.label),
                 cells,
                 MixtureMatch(
                     targets,
@@ -379,12 +379,6 @@ class AbstractMatching(AbstractMethod):
         """
         found = prior * np.asarray(self.class_weights) if self.class_weights else prior
         return np.asarray(found / found.sum(), np.float64)
-
-
-def label_place(encoder: TableEncoder) -> int:
-    """The class label's place among the codes, or -1."""
-    place = encoder.place(encoder.label)
-    return -1 if place is None else place
 
 
 def public_rng(key: Any) -> np.random.Generator:

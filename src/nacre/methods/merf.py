@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
 
-from nacre.methods.matching import AbstractMatching, label_place, make_targets, public_rng, see
+from nacre.methods.matching import AbstractMatching, make_targets, public_rng, see
 from nacre.methods.settings import setting
 from nacre.rows import TableEncoder
 from nacre.schema import Code, Layout
@@ -95,7 +95,7 @@ class MERF(AbstractMatching):
         """Fourier features and one-hot codes, each weighted to norm 1."""
         from nacre.embed.fourier import feature_norm
 
-        layout, label, place = self.seen(encoder), encoder.label, label_place(encoder)
+        layout, label, place = self.seen(encoder), encoder.label, encoder.place(encoder.label)
         segments = []
         if layout.numbers:
             count = self.count(rows, label.classes if label else 1)
@@ -128,7 +128,7 @@ class MERF(AbstractMatching):
 
         rng = public_rng(key)
         encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
-        layout, label = self.seen(encoder), label_place(encoder)
+        layout, label = self.seen(encoder), encoder.place(encoder.label)
         *first, question = self.questions(encoder, plan.adjacency, plan.rows)
         searched = len(self.mode_questions(encoder))
         split = self.find_split(vault, first[:searched])
@@ -169,7 +169,7 @@ class MERF(AbstractMatching):
 
 
 def _features(
-    layout: Layout, label: int, fourier: FourierFeatures | None, by: FourierFeatures | None
+    layout: Layout, label: int | None, fourier: FourierFeatures | None, by: FourierFeatures | None
 ) -> Any:
     """Fourier features of the numbers and one-hot codes of one row, the label left out.
 

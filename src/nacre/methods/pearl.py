@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, final
 import numpy as np
 
 from nacre.errors import NacreError
-from nacre.methods.matching import AbstractMatching, label_place, make_targets, public_rng, see
+from nacre.methods.matching import AbstractMatching, make_targets, public_rng, see
 from nacre.methods.settings import setting
 from nacre.rows import TableEncoder
 from nacre.vault import Adjacency, Bound, Segment, Sum
@@ -78,7 +78,7 @@ class PEARL(AbstractMatching):
             f" for each value of '{label.name}', and how many rows have it" if label else ""
         )
         layout = self.seen(encoder)
-        columns = free_columns(layout, label_place(encoder))
+        columns = free_columns(layout, encoder.place(encoder.label))
         first = (*self.mode_questions(encoder), *self.scale_questions(layout, columns))
         last = Sum(
             name="characteristic function",
@@ -96,7 +96,7 @@ class PEARL(AbstractMatching):
 
         rng = public_rng(key)
         encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
-        columns = free_columns(self.seen(encoder), label_place(encoder))
+        columns = free_columns(self.seen(encoder), encoder.place(encoder.label))
         if not columns:
             raise NacreError("PEARL needs a column beside the label.")
         *first, question = self.questions(encoder, plan.adjacency, plan.rows)

@@ -70,10 +70,11 @@ def as_data(method: Any) -> dict[str, Any]:
 def parse(text: str, kind: Any) -> Any:
     """A value typed by a person, as the type that a setting is annotated with; or ValueError.
 
-    >>> parse("64,32", tuple[int, ...])
-    (64, 32)
-    >>> parse("none", int | None) is None
-    True
+    Examples:
+        >>> parse("64,32", tuple[int, ...])
+        (64, 32)
+        >>> parse("none", int | None) is None
+        True
     """
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin in (typing.Union, types.UnionType):

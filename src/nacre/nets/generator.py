@@ -13,10 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.histograms.measurement import Measurement
+from nacre.nets import stored
 
 
 class AbstractGenerator(abc.ABC):
-    """A source of synthetic rows; everything in it is post-processing of noisy answers."""
+    """A source of synthetic rows; everything in it is post-processing of noisy answers.
+
+    A dataclass whose fields say what a model file keeps of them (`nacre.nets.stored`), or a class
+    with a `state` and `restore` of its own.
+    """
 
     @abc.abstractmethod
     def sample(self, n: int, rng: np.random.Generator) -> Any:
@@ -33,13 +38,21 @@ class AbstractGenerator(abc.ABC):
         """The noisy histograms that were released to make it; none where other things were."""
         return ()
 
-    @abc.abstractmethod
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Plain JSON data and arrays from which `restore` makes the same generator."""
+        arrays: dict[str, NDArray[Any]] = {}
+        return stored.record(type(self)).save(self, "", arrays), arrays
 
     @classmethod
-    @abc.abstractmethod
     def restore(
         cls, config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], encoder: Any
     ) -> Self:
         """The inverse of `state`; raises ValueError for data that do not fit together."""
+        values = stored.record(cls).values(config, "", stored.Arrays(arrays))
+        generator = cls(**values, **stored.public(cls, encoder))
+        generator._check()
+        return generator
+
+    def _check(self) -> None:
+        """Raise ValueError unless the fields fit together, whatever a file said of each."""
+        return

@@ -4,36 +4,46 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.histograms.cells import Cells
+from nacre.nets import stored
 from nacre.nets.generator import AbstractGenerator
 from nacre.schema import Encoded, Layout
+
+# Probabilities of a column's cells given the component.
+TABLE = stored.Array("R", None, dtype=np.float64, kept=np.float32, low=0, distribution=1)
+TICKS = stored.Array(None, dtype=np.int64, low=0)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class MixtureGenerator(AbstractGenerator):
     """A fitted mixture of R components.
 
-    weights  joint probabilities of label and component, (labels, R)
-    numbers  for each number, cell probabilities given the component, (R, cells)
-    codes    likewise for each code but the label
-    cells    what the cells of each number are
-    label    the place of the label among the codes, or -1 for none
-    layout   of the rows
-    fixed    codes that every row is to have
+    Attributes:
+        weights: joint probabilities of label and component, (labels, R).
+        numbers: for each number, cell probabilities given the component, (R, cells).
+        codes: likewise for each code but the label.
+        cells: what the cells of each number are.
+        label: the place of the label among the codes, if there is one.
+        layout: of the rows.
+        fixed: codes that every row is to have.
     """
 
-    weights: NDArray[np.float64]
-    numbers: list[NDArray[np.float64]]
-    codes: list[NDArray[np.float64]]
-    cells: list[Cells]
-    label: int
-    layout: Layout
+    weights: NDArray[np.float64] = stored.field(
+        stored.Array("labels", "R", dtype=np.float64, kept=np.float32, low=0, distribution=2)
+    )
+    numbers: list[NDArray[np.float64]] = stored.field(stored.Many(TABLE, list))
+    codes: list[NDArray[np.float64]] = stored.field(stored.Many(TABLE, list))
+    cells: list[Cells] = stored.field(
+        stored.Many(stored.Record(Cells, {"low": TICKS, "high": TICKS}), list)
+    )
+    label: int | None = stored.field(stored.Whole(low=0, optional=True))
+    layout: Layout = stored.from_encoder("layout")
     fixed: Mapping[int, int] = dataclasses.field(default_factory=dict)
 
     def given(self, fixed: Mapping[int, int]) -> Self:
@@ -51,14 +61,14 @@ class MixtureGenerator(AbstractGenerator):
         weights = self._given(fixed)
         label, component = _pick(weights, n, rng)
         ticks = np.zeros((n, len(self.numbers)), np.int64)
-        codes = np.zeros((n, len(self.codes) + (self.label >= 0)), np.int32)
+        codes = np.zeros((n, len(self.codes) + (self.label is not None)), np.int32)
         for place, (table, cells) in enumerate(zip(self.numbers, self.cells, strict=True)):
             ticks[:, place] = cells.draw(_stratified(table, component, rng), rng)
         others = [place for place in range(codes.shape[1]) if place != self.label]
         for place, table in zip(others, self.codes, strict=True):
             known = fixed.get(place)
             codes[:, place] = _stratified(table, component, rng) if known is None else known
-        if self.label >= 0:
+        if self.label is not None:
             codes[:, self.label] = label
         return layout.encoded(ticks, codes)
 
@@ -66,7 +76,7 @@ class MixtureGenerator(AbstractGenerator):
         """Raise ValueError unless every cell and code has its place in the layout."""
         highest = [int(cells.high.max()) for cells in self.cells]
         sizes = [table.shape[1] for table in self.codes]
-        if self.label >= 0:
+        if self.label is not None:
             sizes.insert(self.label, len(self.weights))
         numbers = [number.ticks for number in layout.numbers]
         if highest != numbers or sizes != [code.size for code in layout.codes]:
@@ -87,56 +97,15 @@ class MixtureGenerator(AbstractGenerator):
             raise NacreError("The model gives rows with these values no probability at all.")
         return np.asarray(weights / weights.sum())
 
-    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Sizes as JSON, probabilities as float32 arrays."""
-        arrays: dict[str, NDArray[Any]] = {"weights": self.weights.astype(np.float32)}
-        for place, (table, cells) in enumerate(zip(self.numbers, self.cells, strict=True)):
-            arrays[f"number{place}"] = table.astype(np.float32)
-            arrays[f"low{place}"], arrays[f"high{place}"] = cells.low, cells.high
-        for place, table in enumerate(self.codes):
-            arrays[f"code{place}"] = table.astype(np.float32)
-        config = {"numbers": len(self.numbers), "codes": len(self.codes), "label": self.label}
-        return config, arrays
-
-    @classmethod
-    def restore(
-        cls, config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], encoder: Any
-    ) -> Self:
-        """The inverse of `state`."""
-        numbers, codes = range(int(config["numbers"])), range(int(config["codes"]))
-        generator = cls(
-            weights=_probabilities(arrays["weights"].reshape(1, -1)).reshape(
-                arrays["weights"].shape
-            ),
-            numbers=[_probabilities(arrays[f"number{place}"]) for place in numbers],
-            codes=[_probabilities(arrays[f"code{place}"]) for place in codes],
-            cells=[
-                Cells(arrays[f"low{p}"].astype(np.int64), arrays[f"high{p}"].astype(np.int64))
-                for p in numbers
-            ],
-            label=int(config["label"]),
-            layout=encoder.layout,
-        )
-        _, components = generator.weights.shape
-        if any(len(table) != components for table in [*generator.numbers, *generator.codes]):
-            raise NacreError("The columns of the mixture have different numbers of components.")
-        for table, cells in zip(generator.numbers, generator.cells, strict=True):
+    def _check(self) -> None:
+        """Raise ValueError unless the cells of each number are those of its probabilities."""
+        if len(self.cells) != len(self.numbers):
+            raise NacreError("The mixture has other cells than numbers.")
+        for table, cells in zip(self.numbers, self.cells, strict=True):
             if not cells.low.shape == cells.high.shape == table.shape[1:]:
                 raise NacreError("The cells of a number and their probabilities do not agree.")
-            if (cells.low < 0).any() or (cells.low > cells.high).any():
+            if (cells.low > cells.high).any():
                 raise NacreError("A cell of the mixture holds no number.")
-        return generator
-
-
-def _probabilities(table: NDArray[Any]) -> NDArray[np.float64]:
-    """Rows that add up to one, from what a file says."""
-    wide = np.asarray(table, np.float64)
-    if wide.ndim != 2 or not np.isfinite(wide).all() or (wide < 0).any():
-        raise NacreError("A table of probabilities holds something else.")
-    total = wide.sum(1, keepdims=True)
-    if not (total > 0).all():
-        raise NacreError("A table of probabilities holds nothing but zeros.")
-    return np.asarray(wide / total)
 
 
 def _pick(

@@ -15,16 +15,16 @@ from nacre.nets.mixture import MixtureGenerator
 from nacre.schema import Layout
 
 
-def free_columns(layout: Layout, label: int) -> list[int]:
+def free_columns(layout: Layout, label: int | None) -> list[int]:
     """The columns other than the label, numbers first and then codes, by place in the layout."""
     numbers = len(layout.numbers)
     places = range(numbers + len(layout.codes))
-    return [place for place in places if label < 0 or place != numbers + label]
+    return [place for place in places if label is None or place != numbers + label]
 
 
 def fit_mixture(
     layout: Layout,
-    label: int,
+    label: int | None,
     cells: Sequence[Cells],
     loss: Loss,
     *,
@@ -49,7 +49,7 @@ def fit_mixture(
     logits = MixtureLogits(
         number_sizes if codes_by_label else number_sizes + code_sizes,
         code_sizes if codes_by_label else [],
-        labels=layout.codes[label].size if label >= 0 else 1,
+        labels=1 if label is None else layout.codes[label].size,
         components=components,
         rng=rng,
     )

@@ -121,7 +121,7 @@ def _band(rows: Rows, measurement: Measurement, total: Measurement, source: str)
 def deviations(count: int) -> float:
     """How many standard deviations hold `count` Gaussians at once with 95% confidence.
 
-    Example:
+    Examples:
         >>> round(deviations(1), 2), round(deviations(20), 2)
         (1.96, 3.02)
     """

@@ -26,11 +26,12 @@ Index = NDArray[np.int64]
 class Bins:
     """Bins of one column, together all that it may hold.
 
-    group  (cells,) the bin of each cell
-    names  what each bin is called
-    low    (bins,) the first tick of a number's bin, or a code; meaningless if not drawn
-    high   (bins,) the last tick, included
-    drawn  (bins,) whether it has a place on the axis; tails, gaps and lumped values have none
+    Attributes:
+        group: (cells,) the bin of each cell.
+        names: what each bin is called.
+        low: (bins,) the first tick of a number's bin, or a code; meaningless if not drawn.
+        high: (bins,) the last tick, included.
+        drawn: (bins,) whether it has a place on the axis; tails, gaps and lumped values have none.
     """
 
     group: Index

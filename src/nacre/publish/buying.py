@@ -40,14 +40,18 @@ class Bought:
 class Order:
     """What is to be counted; follows from the model and the synthetic rows, so it is public.
 
-    columns    whose histograms are asked for, on coarse cells of the schema; none if empty
-    predictor  whose outcomes are counted by class, if there is one
+    Attributes:
+        columns: whose histograms are asked for, on coarse cells of the schema; none if empty.
+        predictor: whose outcomes are counted by class, if there is one.
 
-    Releases:     for each column how many rows lie in each cell, and how many rows of each class
-                  fall in each step of the classifier's score.
-    Sensitivity:  a row is a one in one cell of each of the K columns, weighted 1, and a one in one
-                  outcome, weighted w: add-remove sqrt(K + w^2), replace-one sqrt(2) times that,
-                  as no entry is negative.  With w^2 = K / 2 outcomes get a third of the budget.
+    Releases:
+        for each column how many rows lie in each cell, and how many rows of each class fall in each
+        step of the classifier's score.
+
+    Sensitivity:
+        a row is a one in one cell of each of the K columns, weighted 1, and a one in one outcome,
+        weighted w: add-remove sqrt(K + w^2), replace-one sqrt(2) times that, as no entry is
+        negative.  With w^2 = K / 2 outcomes get a third of the budget.
     """
 
     columns: tuple[Column, ...]
@@ -88,7 +92,7 @@ class Order:
 
 def order(model: Model, predictor: Predictor | None, columns: bool) -> Order:
     """What to ask for: histograms of every column if wanted, and the predictor's outcomes."""
-    every = table_columns(model.schema.layout, -1, CELLS) if columns else ()
+    every = table_columns(model.schema.layout, None, CELLS) if columns else ()
     return Order(every, predictor)
 
 
@@ -130,7 +134,7 @@ def _opened(wanted: Order, sums: Sums, guarantee: Guarantee, layout: Any) -> Bou
     histograms: tuple[Measurement, ...] = ()
     if wanted.columns:
         counts = sums.values[:, : wanted.cells].astype(np.float32)
-        histograms = measured(counts, noise.pop(0), wanted.columns, layout, -1)
+        histograms = measured(counts, noise.pop(0), wanted.columns, layout, None)
     if wanted.predictor is None:
         return Bought(guarantee, histograms, None, 0.0)
     outcomes = sums.values[0, wanted.cells :].reshape(wanted.predictor.classes, -1)

@@ -31,20 +31,21 @@ Index = NDArray[np.int64]
 class Predictor:
     """Logistic regression on the cells of the columns, its coefficients rounded to integers.
 
-    columns    all but the label
-    label      its place among the codes
-    positive   of two classes, the one that high scores mean; -1 if there are more than two
-    table      (cells, outputs) coefficients; one output for two classes, else one for each
-    start      (outputs,) intercepts
-    edges      where one step of the score ends and the next begins, 0 among them
-    synthetic  (classes, steps) how held-out synthetic rows are counted; steps are those of the
-               score, or the predicted classes
+    Attributes:
+        columns: all but the label.
+        label: its place among the codes.
+        positive: of two classes, the one that high scores mean; None if there are more.
+        table: (cells, outputs) coefficients; one output for two classes, else one for each.
+        start: (outputs,) intercepts.
+        edges: where one step of the score ends and the next begins, 0 among them.
+        synthetic: (classes, steps) how held-out synthetic rows are counted; steps are those of the
+            score, or the predicted classes.
     """
 
     columns: tuple[Column, ...]
     label: int
     classes: int
-    positive: int
+    positive: int | None
     table: NDArray[np.int32]
     start: NDArray[np.int32]
     edges: NDArray[np.int32]
@@ -94,7 +95,7 @@ def train(rows: Rows) -> Predictor | None:
     table_rows = _grid(rows)
     cells = _mapped(cell_places(layout, columns), table_rows)
     coefficients, intercepts = _fit(cells[:kept], truth[:kept], classes, columns)
-    positive = -1
+    positive = None
     if classes == 2:
         positive = int(np.argmin(np.bincount(truth, minlength=2)[::-1]) ^ 1)
         if positive == 0:

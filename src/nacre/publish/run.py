@@ -62,8 +62,9 @@ def publish(
             "zero" lets such rows count as nothing.
         on_progress: called with a stage's name and the part done (None if unknown).
 
-    Guarantee: the model's, and with `data` that of one more release of (epsilon, delta); the report
-        lists both and their sum. Everything else in it is post-processing.
+    Guarantee:
+        the model's, and with `data` that of one more release of (epsilon, delta); the report lists
+        both and their sum. Everything else in it is post-processing.
     """
     _refuse_unsafe(model)
     paying = _paying(data, epsilon, delta, scores, ledger, dataset, bad_rows)
@@ -121,7 +122,7 @@ def _scores(bought: Bought | None, predictor: Predictor | None) -> tuple[PaidSco
     if bought is None or predictor is None or bought.outcomes is None:
         return ()
     given = (bought.outcomes, bought.outcome_noise, predictor.synthetic)
-    if predictor.classes == 2:
+    if predictor.positive is not None:
         return tuple(binary_scores(*given, positive=predictor.positive, cut=predictor.cut))
     return tuple(class_scores(*given))
 

@@ -1,4 +1,12 @@
-"""From what people hold to rows that functions see, and back."""
+"""From what people hold to rows that functions see, and back.
+
+What rows are called, on their way in and out:
+
+- a `Reading` is one column of a batch as integers, with what was wrong where;
+- `Encoded` are whole rows of a table as integers, read or drawn, and which of them are valid;
+- a `Row` is what a function of one row is given, for tables; other encoders have their own;
+- a `Block` is what streams carry, for any encoder: such rows, and which of them count.
+"""
 
 from nacre.rows.encoder import AbstractEncoder, Block, Label
 from nacre.rows.errors import SourceError

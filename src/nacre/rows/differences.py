@@ -38,8 +38,9 @@ EXACT = 2**61  # sums of two numbers below this fit into 64 bits
 class Difference:
     """A constraint `column sign anchor`, because of which the column is modeled by its distance.
 
-    >>> str(Difference("discharged", ">=", "admitted"))
-    'discharged >= admitted'
+    Examples:
+        >>> str(Difference("discharged", ">=", "admitted"))
+        'discharged >= admitted'
     """
 
     column: str

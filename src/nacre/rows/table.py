@@ -23,7 +23,9 @@ from nacre.schema.constraints.given import given
 
 
 class Row(NamedTuple):
-    """One row of a table as a function of one row sees it: integers only, hence exact.
+    """One row of a table as a function of one row sees it, or many: integers only, hence exact.
+
+    Of many rows each part has a first axis more, that of rows.
 
     Attributes:
         numbers: int32, each number's position, from 0 to `Number.positions`: its tick, or the

@@ -14,9 +14,10 @@ def as_types(table: pa.Table, types: pa.Schema) -> pa.Table:
     A column keeps the type it has where none is given, or where the cast would lose something:
     a category "other" among integers, a fraction, a 2 as a Boolean.
 
-    >>> table = pa.table({"member": [True, False], "code": ["1", "other"]})
-    >>> as_types(table, pa.schema({"member": pa.int8(), "code": pa.int64()})).schema.types
-    [DataType(int8), DataType(string)]
+    Examples:
+        >>> table = pa.table({"member": [True, False], "code": ["1", "other"]})
+        >>> as_types(table, pa.schema({"member": pa.int8(), "code": pa.int64()})).schema.types
+        [DataType(int8), DataType(string)]
     """
     columns = []
     for name, column in zip(table.column_names, table.columns, strict=True):

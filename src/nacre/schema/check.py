@@ -1,7 +1,8 @@
 """The holder's own view of the rows that do not fit a schema: counts, never values.
 
-Releases:  nothing for others' eyes. The counts are exact, so they are outside any privacy
-           guarantee; they are shown to the person who holds the table, before a fit.
+Releases:
+    nothing for others' eyes. The counts are exact, so they are outside any privacy guarantee; they
+    are shown to the person who holds the table, before a fit.
 """
 
 from __future__ import annotations

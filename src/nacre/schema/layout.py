@@ -58,9 +58,10 @@ class Code:
 class Layout:
     """The numbers and codes of a row, each in the order of the schema's columns.
 
-    >>> layout = Layout(numbers=(Number("age", 73),), codes=(Code("sex", 2),))
-    >>> layout.encoded(ticks=[[0], [73]], codes=[[1], [0]]).units().tolist()
-    [[0.0], [1.0]]
+    Examples:
+        >>> layout = Layout(numbers=(Number("age", 73),), codes=(Code("sex", 2),))
+        >>> layout.encoded(ticks=[[0], [73]], codes=[[1], [0]]).units().tolist()
+        [[0.0], [1.0]]
     """
 
     numbers: tuple[Number, ...]

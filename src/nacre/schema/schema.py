@@ -44,10 +44,11 @@ class Schema:
         constraints: what every sampled row satisfies: statements such as "start <= end" or
             "age >= 18 if employed = yes", {"forbid": {...}} and {"fixed": {...}}.
 
-    >>> from nacre.schema import Boolean, Integer
-    >>> schema = Schema({"age": Integer(low=17, high=90), "member": Boolean()}, label="member")
-    >>> schema.names
-    ('age', 'member')
+    Examples:
+        >>> from nacre.schema import Boolean, Integer
+        >>> schema = Schema({"age": Integer(low=17, high=90), "member": Boolean()}, label="member")
+        >>> schema.names
+        ('age', 'member')
     """
 
     columns: Mapping[str, Column]

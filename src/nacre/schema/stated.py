@@ -26,9 +26,11 @@ NAMES = {
 def stated_types(types: pa.Schema | Mapping[str, Any] | None, schema: Schema) -> pa.Schema | None:
     """Column types by name as an Arrow schema without metadata; all problems at once.
 
-    >>> from nacre.schema import Integer
-    >>> stated_types({"age": "int8"}, Schema({"age": Integer(low=0, high=120)})).field("age").type
-    DataType(int8)
+    Examples:
+        >>> from nacre.schema import Integer
+        >>> schema = Schema({"age": Integer(low=0, high=120)})
+        >>> stated_types({"age": "int8"}, schema).field("age").type
+        DataType(int8)
     """
     if types is None:
         return None

@@ -9,10 +9,11 @@ from collections.abc import Iterable
 def suggest(word: str, known: Iterable[str]) -> str:
     """The nearest name as a sentence, with a blank before it; nothing if none is near.
 
-    >>> suggest("mozaic", ["mosaic", "pearl"])
-    " Did you mean 'mosaic'?"
-    >>> suggest("Readmited", ["readmitted"]), suggest("wage", ["age"]), suggest("x", ["age"])
-    (" Did you mean 'readmitted'?", " Did you mean 'age'?", '')
+    Examples:
+        >>> suggest("mozaic", ["mosaic", "pearl"])
+        " Did you mean 'mosaic'?"
+        >>> suggest("Readmited", ["readmitted"]), suggest("wage", ["age"]), suggest("x", ["age"])
+        (" Did you mean 'readmitted'?", " Did you mean 'age'?", '')
     """
     names = {name.lower(): name for name in known}
     close = difflib.get_close_matches(word.lower(), names, 1)

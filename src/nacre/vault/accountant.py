@@ -30,15 +30,15 @@ NONE = "none"  # the mechanism of an answer without noise
 class Release:
     """One answer that left the vault, with all that is needed to recompute its cost.
 
-    mechanism  'gaussian': a sum with discrete Gaussian noise;
-               'exponential': `steps` choices by Gumbel noise of scale `noise` on scores whose
-               differences change by at most `sensitivity`;
-               'subsampled-gaussian': `steps` noisy sums of `size` numbers in all over Poisson
-               batches at rate `rate`;
-               with an `epsilon` and a `delta` if its rate or steps were chosen after an earlier
-               answer: these were reserved before it, it costs no more, and they are added;
-               'approximate': a mechanism proved (`epsilon`, `delta`)-private by itself;
-               'none': the answer as it is, without noise; nothing is promised.
+    Mechanisms:
+        - 'gaussian': a sum with discrete Gaussian noise.
+        - 'exponential': `steps` choices by Gumbel noise of scale `noise` on scores whose
+          differences change by at most `sensitivity`.
+        - 'subsampled-gaussian': `steps` noisy sums of `size` numbers in all over Poisson batches
+          at rate `rate`; with an `epsilon` and a `delta` if its rate or steps were chosen after an
+          earlier answer: these were reserved before it, it costs no more, and they are added.
+        - 'approximate': a mechanism proved (`epsilon`, `delta`)-private by itself.
+        - 'none': the answer as it is, without noise; nothing is promised.
     """
 
     name: str
@@ -183,18 +183,20 @@ def epsilon_of(
 
     It is infinite, too, if one of them had no noise.
 
-    Theorem: Gaussian sums (mu = sensitivity/noise) and choices (`choice_mu`), adaptively chosen,
-    compose to mu^2 = sum mu_i^2 (Dong, Roth and Su, 2022, Corollary 3.3).  With Poisson-subsampled
-    ones among them, privacy-loss distributions compose (Koskela et al., 2020; pessimistic rounding,
-    the worse of adding and removing).  Approximate releases add their epsilon and delta (basic
-    composition), and so does a subsampled release whose rate was chosen after an earlier answer:
-    whatever the rate, it is dominated by the worst (epsilon, delta)-private pair, and dominating
-    pairs compose adaptively (Zhu, Dong and Wang, 2022, Theorem 10).
+    Theorem:
+        Gaussian sums (mu = sensitivity/noise) and choices (`choice_mu`), adaptively chosen, compose
+        to mu^2 = sum mu_i^2 (Dong, Roth and Su, 2022, Corollary 3.3).  With Poisson-subsampled ones
+        among them, privacy-loss distributions compose (Koskela et al., 2020; pessimistic rounding,
+        the worse of adding and removing).  Approximate releases add their epsilon and delta (basic
+        composition), and so does a subsampled release whose rate was chosen after an earlier
+        answer: whatever the rate, it is dominated by the worst (epsilon, delta)-private pair, and
+        dominating pairs compose adaptively (Zhu, Dong and Wang, 2022, Theorem 10).
 
-    Adjacency: each one-shot release already carries its sensitivity under `adjacency`.  Poisson
-    subsampling is analyzed under add-remove; under replace-one its part (e, d) counts as
-    (2e, (1 + exp(e)) d), a row leaving and another entering, and adds to the rest, which gets
-    half of delta.
+    Adjacency:
+        each one-shot release already carries its sensitivity under `adjacency`.  Poisson
+        subsampling is analyzed under add-remove; under replace-one its part (e, d) counts as (2e,
+        (1 + exp(e)) d), a row leaving and another entering, and adds to the rest, which gets half
+        of delta.
     """
     if other := [r.name for r in releases if r.adjacency is not adjacency]:
         raise NacreError(

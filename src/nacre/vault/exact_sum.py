@@ -27,14 +27,19 @@ Features = Callable[[Any], Any]
 class ExactSum:
     """The sum of one row's features over a table, before noise.  NOT private by itself.
 
-    Sensitivity:  `Bound.sensitivity`, enforced: each segment of each row's contribution is
-                  clipped as integers, so the bound holds whatever `features` does.
-    Exactness:    a row's contribution is a function of the row alone.  Integer features are, in
-                  any order (`nacre.exact`); floating-point ones are computed one row at a time
-                  by the same instructions, then rounded to integers.  Integer sums do not depend
-                  on order, chunking or the number of machines.
-    Bad rows:     a row that does not fit the schema, a feature that is not finite, or sparse
-                  indices that do not strictly increase make the contribution zero.
+    Sensitivity:
+        `Bound.sensitivity`, enforced: each segment of each row's contribution is clipped as
+        integers, so the bound holds whatever `features` does.
+
+    Exactness:
+        a row's contribution is a function of the row alone.  Integer features are, in any order
+        (`nacre.exact`); floating-point ones are computed one row at a time by the same
+        instructions, then rounded to integers.  Integer sums do not depend on order, chunking or
+        the number of machines.
+
+    Bad rows:
+        a row that does not fit the schema, a feature that is not finite, or sparse indices that do
+        not strictly increase make the contribution zero.
     """
 
     def __init__(self, features: Features, bound: Bound, encoder: AbstractEncoder):

@@ -5,9 +5,10 @@ probabilities that are whole multiples of 2^-128.  Two of them, one stretched, a
 (Micciancio and Walter, 2017), and two of those to the one that is used: eight words a number, no
 floating point.  The width is always `SCALE`; callers choose the unit of their sums to match.
 
-Law:  for x, y ~ N_Z(0, s^2) and a whole number c, x + c y has the law N_Z(0, s^2 (1 + c^2)) up to
-      a factor within 1 +- 7 exp(-2 pi^2 s^2 / (1 + c^2)) at every integer (docs/privacy.md,
-      section 5).  Here that is below 1e-24 both times.
+Law:
+    for x, y ~ N_Z(0, s^2) and a whole number c, x + c y has the law N_Z(0, s^2 (1 + c^2)) up to a
+    factor within 1 +- 7 exp(-2 pi^2 s^2 / (1 + c^2)) at every integer (docs/privacy.md, section
+    5).  Here that is below 1e-24 both times.
 """
 
 from __future__ import annotations

@@ -38,10 +38,15 @@ def add_discrete_gaussian(sums: NDArray[np.int64], scale: float) -> NDArray[np.i
 
     A scale of zero adds none: for answers that promise nothing.
 
-    Releases:     sums + N_Z(0, scale^2), independent in each place.
-    Guarantee:    Canonne, Kamath and Steinke (2020); the sampler is exact on the bits of
-                  OpenSSL's generator, which the system seeds: computational in that sense.
-    Public:       scale, the number of values.
+    Releases:
+        sums + N_Z(0, scale^2), independent in each place.
+
+    Guarantee:
+        Canonne, Kamath and Steinke (2020); the sampler is exact on the bits of OpenSSL's generator,
+        which the system seeds: computational in that sense.
+
+    Public:
+        scale, the number of values.
     """
     # An error here would depend on the rows; a clamp moves no two tables further apart.
     flat = [int(value) for value in np.clip(sums, -LARGEST, LARGEST).reshape(-1)]

@@ -75,8 +75,9 @@ class Plan:
     ) -> Self:
         """Calibrate the whole composition by one search; nothing to do if epsilon is infinite.
 
-        Guarantee: the releases, asked in this order with everything that is not said here chosen
-                   freely from earlier answers, are (epsilon, delta)-private: `epsilon_of`.
+        Guarantee:
+            the releases, asked in this order with everything that is not said here chosen freely
+            from earlier answers, are (epsilon, delta)-private: `epsilon_of`.
         """
         epsilon, delta = as_budget(epsilon, delta)
         adjacency = Adjacency(adjacency)

@@ -42,8 +42,11 @@ class Charge(Protocol):
 class Vault:
     """Private rows behind doors that answer the questions of a plan, each once.
 
-    Adjacency:  the plan's, for one row.  Under replace-one the number of rows is public.
-    Public:     the encoder, the plan, and every argument of every door.
+    Adjacency:
+        the plan's, for one row.  Under replace-one the number of rows is public.
+
+    Public:
+        the encoder, the plan, and every argument of every door.
 
     Attributes:
         encoder: what functions of one row see.

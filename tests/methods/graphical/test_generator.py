@@ -97,29 +97,31 @@ def test_state_and_back(generator):
 
 def damaged(config, arrays, what):
     config, arrays = copy.deepcopy(config), {k: v.copy() for k, v in arrays.items()}
+    tree = config["network"]["tree"]
     match what:
         case "negative":
-            arrays["table0"] -= 1
+            arrays["network.tables.0"] -= 1
         case "not a distribution":
-            arrays["table1"] *= 2
+            arrays["network.tables.1"] *= 2
         case "nan":
-            arrays["weights"][0] = np.nan
+            arrays["network.weights"][0] = np.nan
         case "no weight":
-            arrays["weights"][:] = 0
+            arrays["network.weights"][:] = 0
         case "wrong shape":
-            arrays["table0"] = arrays["table0"][:, :2]
+            arrays["network.tables.0"] = arrays["network.tables.0"][:, :2]
         case "bins":
             arrays["bins"][3] = 7
         case "inside":
             arrays["inside"][:] = 1
         case "loop":
-            config["parents"][0] = 1
+            tree["parents"][0] = 1
         case "column twice":
-            config["cliques"][1] = [0, 1]
+            tree["cliques"][1] = [0, 1]
         case "column missing":
-            config["cliques"], config["parents"] = config["cliques"][:1], [-1]
+            tree["cliques"], tree["parents"] = tree["cliques"][:1], [None]
+            config["network"]["tables"] = config["network"]["tables"][:1]
         case "unknown column":
-            config["cliques"][1][1] = 9
+            tree["cliques"][1][1] = 9
         case "noise":
             config["noise"] = -1.0
         case "few cells" | "many cells":
@@ -127,11 +129,11 @@ def damaged(config, arrays, what):
         case "far bin":
             arrays["bins"][3] = 1 << 40
         case "long clique":
-            config["cliques"][1] = list(range(200_000))
+            tree["cliques"][1] = list(range(200_000))
         case "classes twice":
-            arrays["weights"] = np.ones((2, 3))
+            arrays["network.weights"] = np.ones((2, 3))
         case "tall and empty":
-            arrays["table1"] = np.zeros((1 << 24, 0, 2))
+            arrays["network.tables.1"] = np.zeros((1 << 24, 0, 2))
     return config, arrays
 
 

@@ -28,7 +28,7 @@ def both():
 
 def test_each_clique_meets_those_before_it_in_its_parent():
     done = set()
-    assert TREE.parents[0] == -1
+    assert TREE.parents[0] is None
     assert {column for clique in TREE.cliques for column in clique} == set(EVERY)
     for place, clique in enumerate(TREE.cliques):
         assert set(clique) & done == set(TREE.separator(place))

@@ -16,7 +16,7 @@ _LENGTHS = ((DAY, "day"), (DAY // 24, "hour"), (DAY // 1440, "minute"), (DAY // 
 class Amount:
     """How values of a column are written, or differences of two such values.
 
-    Example:
+    Examples:
         >>> from nacre.schema import Integer
         >>> Amount(Integer(low=0, high=10**6)).text(6151.28)
         '6,151'
@@ -50,7 +50,7 @@ def amount_of(subject: Subject, schema: Schema) -> Amount:
 def _number(value: float) -> str:
     """A number with at least three digits that say something, and no fraction beyond 100.
 
-    Example:
+    Examples:
         >>> _number(39412.7), _number(38.58), _number(0.01234), _number(-4.0)
         ('39,413', '38.6', '0.0123', '-4')
     """
@@ -60,7 +60,7 @@ def _number(value: float) -> str:
 def _length(microseconds: float, units: Sequence[tuple[int, str]] = _LENGTHS) -> str:
     """A length of time in the largest of some units that it reaches, or else the smallest.
 
-    Example:
+    Examples:
         >>> _length(float(DAY)), _length(0.5 * DAY), _length(0.0), _length(36.5 * DAY)
         ('1 day', '12 hours', '0 seconds', '36.5 days')
     """

@@ -7,7 +7,7 @@ from typing import Any
 def percent(share: float) -> str:
     """A share for reading.
 
-    Example:
+    Examples:
         >>> percent(0.1234), percent(0.0123), percent(0.0001), percent(0.0)
         ('12%', '1.2%', '0.01%', '0%')
     """
@@ -20,7 +20,7 @@ def percent(share: float) -> str:
 def more(listed: Sequence[Any], shown: int) -> str:
     """How many of `listed` were left unsaid after the first `shown`.
 
-    Example:
+    Examples:
         >>> more("abcde", 3), more("ab", 3)
         (' and 2 more', '')
     """

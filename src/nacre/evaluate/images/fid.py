@@ -13,7 +13,7 @@ def frechet(
     tr (C C')^½ is the sum of the roots of the eigenvalues of R C' R with R = C^½, which is
     symmetric, so no complex numbers and no convergence are to be worried about.
 
-    Example:
+    Examples:
         >>> frechet(np.zeros(1), np.eye(1), np.full(1, 3.0), 4 * np.eye(1))
         10.0
     """

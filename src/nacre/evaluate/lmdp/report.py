@@ -164,7 +164,7 @@ def column_sets(
 ) -> list[tuple[tuple[str, ...], float]]:
     """Sets of columns with their levels, from any of the forms that `lmdp_report` takes.
 
-    Example:
+    Examples:
         >>> from nacre.schema import Boolean
         >>> schema = Schema({"a": Boolean(), "b": Boolean()})
         >>> column_sets(["a", "b"], 0.05, schema)

@@ -75,7 +75,7 @@ METRICS: dict[str, Metric] = {
 def choose(metrics: str | list[str] | tuple[str, ...]) -> tuple[Metric, ...]:
     """The metrics called "quick", "all", or by name.
 
-    Example:
+    Examples:
         >>> [metric.name for metric in choose(["tv2", "tv1"])]
         ['tv1', 'tv2']
     """

@@ -11,7 +11,7 @@ from nacre.evaluate.tables.comparison import TableComparison
 def agreement(real: list[float], synthetic: list[float]) -> float:
     """The share of pairs of models that both orders agree on; ties agree only with ties.
 
-    Example:
+    Examples:
         >>> agreement([0.9, 0.8, 0.7], [0.6, 0.7, 0.5])
         0.6666666666666666
     """

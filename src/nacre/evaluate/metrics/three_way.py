@@ -16,7 +16,7 @@ TRIPLES = 300
 def triples(width: int, most: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
     """All triples of columns, or `most` of them drawn without replacement.
 
-    Example:
+    Examples:
         >>> len(triples(6, 300, np.random.default_rng(0))), math.comb(6, 3)
         (20, 20)
         >>> len(set(triples(60, 300, np.random.default_rng(0))))

@@ -17,7 +17,7 @@ REPEATS = 4
 def wasserstein2(x: np.ndarray, y: np.ndarray) -> float:
     """The exact W2 between two samples of one size: the best matching, root mean squared.
 
-    Example:
+    Examples:
         >>> wasserstein2(np.array([[0.0], [2.0]]), np.array([[3.0], [1.0]]))
         1.0
     """

@@ -10,7 +10,7 @@ from nacre.evaluate.tables.shift import Statistic, Subject
 class SizeBand:
     """Groups by their size: those with `low` up to `high` of the rows.
 
-    Example:
+    Examples:
         >>> print(SizeBand(0.001, 0.003), SizeBand(0.1, 1), sep="; ")
         0.1% to 0.3% of rows; 10% to 100% of rows
     """

@@ -14,7 +14,7 @@ DENSE = 1 << 20
 def joint(columns: Sequence[Coded]) -> Coded:
     """One code for each combination of values of several columns.
 
-    Example:
+    Examples:
         >>> a = Coded(np.array([0, 1, 1]), 2)
         >>> b = Coded(np.array([2, 0, 1]), 3)
         >>> joint([a, b]).codes.tolist()
@@ -56,7 +56,7 @@ def shares(real: Coded, synthetic: Coded) -> tuple[np.ndarray, np.ndarray, np.nd
 def total_variation(real: Coded, synthetic: Coded) -> float:
     """Half the summed difference of shares: the share of rows that would have to move.
 
-    Example:
+    Examples:
         >>> total_variation(Coded(np.array([0, 0, 1, 1]), 2), Coded(np.array([0, 1, 1, 1]), 2))
         0.25
     """

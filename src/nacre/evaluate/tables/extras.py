@@ -9,7 +9,7 @@ from nacre.errors import MissingExtra
 def require(module: str) -> ModuleType:
     """Import `module` of the extra `evaluate`, or say how to get it.
 
-    Example:
+    Examples:
         >>> require("json").__name__
         'json'
         >>> require("no_such_package.at_all")

@@ -21,7 +21,7 @@ SMALLEST_VARIANCE = 1e-13
 class Pair:
     """Two columns of a table.
 
-    Example:
+    Examples:
         >>> print(Pair("age", "sex"))
         age × sex
     """

@@ -6,7 +6,7 @@ import numpy as np
 def generator(seed: int, purpose: str) -> np.random.Generator:
     """A generator of its own for each purpose.
 
-    Example:
+    Examples:
         >>> bool(generator(0, "mmd").random() == generator(0, "mmd").random())
         True
         >>> bool(generator(0, "mmd").random() == generator(0, "w2").random())

@@ -10,7 +10,7 @@ MEAN = None
 class Difference:
     """What lies between two ordered columns.
 
-    Example:
+    Examples:
         >>> print(Difference("discharged", "admitted"))
         discharged − admitted
     """
@@ -26,7 +26,7 @@ class Difference:
 class Group:
     """A number among the rows with one value of another column.
 
-    Example:
+    Examples:
         >>> print(Group("cost", "ward", "ICU"))
         cost where ward = ICU
     """
@@ -51,7 +51,7 @@ class Statistic:
         of: a column, the difference of two, or a group's.
         share: of the rows; None for the mean.
 
-    Example:
+    Examples:
         >>> print(Statistic("cost", MEAN), Statistic("cost", 0.99), sep="; ")
         cost: mean; cost: 99%
     """

@@ -34,7 +34,7 @@ def find_shifts(real: Rows, synthetic: Rows) -> tuple[Shift, ...]:
 def ordered_pairs(schema: Schema) -> list[tuple[str, str]]:
     """The numbers and dates that a constraint orders in every row: the smaller first.
 
-    Example:
+    Examples:
         >>> from nacre.schema import Integer
         >>> columns = {name: Integer(low=0, high=9) for name in "abc"}
         >>> ordered_pairs(Schema(columns, constraints=["a <= b", "c > b", "a < 5"]))

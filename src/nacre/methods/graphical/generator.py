@@ -10,12 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
-from nacre.histograms.cells import Column, table_columns
-from nacre.histograms.columns import check_most, known_columns
+from nacre.histograms.cells import (
+    EXACT_TICKS,
+    FEWEST_CELLS,
+    CodeColumn,
+    Column,
+    table_columns,
+)
+from nacre.histograms.columns import known_columns
 from nacre.histograms.draw import decode, draw_bins, draw_cells, pick
 from nacre.histograms.measured import measured
 from nacre.histograms.measurement import Measurement
 from nacre.methods.graphical.tree import Network, Tree
+from nacre.nets import stored
 from nacre.nets.generator import AbstractGenerator
 from nacre.schema import Encoded, Layout
 
@@ -24,30 +31,49 @@ NOT_POSSIBLE = "The model gives rows with these values no probability at all."
 DAMAGED = "The tables of the graphical model do not fit together."
 TOLERANCE = 1e-3
 
+TREE = stored.Record(
+    Tree,
+    {
+        "cliques": stored.Many(stored.Many(stored.Whole(low=0))),
+        "parents": stored.Many(stored.Whole(low=0, optional=True)),
+    },
+)
+NETWORK = stored.Record(
+    Network,
+    {
+        "tree": TREE,
+        "weights": stored.Array("C", dtype=np.float64, low=0),
+        "tables": stored.Many(stored.Array(..., dtype=np.float64, kept=np.float32, low=0)),
+    },
+)
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class GraphicalGenerator(AbstractGenerator):
     """A fitted graphical model; all of it post-processing of noisy answers.
 
-    network  of the columns' bins, with the class first (one class if `label` is -1)
-    bins     (cells,) the bin of each cell of each column
-    inside   (C, cells) P(cell | bin, class)
-    counts   (C, cells) the histograms that were released, with noise of deviation `noise`
-    sizes    cells of each column; `most` as in `table_columns`
-    label    the place among the codes of the column that is the class, or -1
-    layout   of the rows
-    fixed    codes that every row is to have
+    Attributes:
+        network: of the columns' bins, with the class first (one class without a label).
+        bins: (cells,) the bin of each cell of each column.
+        inside: (C, cells) P(cell | bin, class).
+        counts: (C, cells) the histograms that were released.
+        noise: the deviation of one of these counts.
+        sizes: cells of each column.
+        most: cells of a number, as in `table_columns`.
+        label: the place among the codes of the column that is the class, if there is one.
+        layout: of the rows.
+        fixed: codes that every row is to have.
     """
 
-    network: Network
-    bins: Index
-    inside: NDArray[np.float32]
-    counts: NDArray[np.float32]
-    noise: float
-    sizes: tuple[int, ...]
-    most: int
-    label: int
-    layout: Layout
+    network: Network = stored.field(NETWORK)
+    bins: Index = stored.field(stored.Array("cells", dtype=np.int64, low=0))
+    inside: NDArray[np.float32] = stored.field(stored.Array("C", "cells", low=0))
+    counts: NDArray[np.float32] = stored.field(stored.Array("C", "cells"))
+    noise: float = stored.field(stored.Real(low=0))
+    sizes: tuple[int, ...] = stored.field(stored.Many(stored.Whole(low=1)))
+    most: int = stored.field(stored.Whole(low=FEWEST_CELLS, high=EXACT_TICKS))
+    label: int | None = stored.field(stored.Whole(low=0, optional=True))
+    layout: Layout = stored.from_encoder("layout")
     fixed: Mapping[int, int] = dataclasses.field(default_factory=dict)
 
     def given(self, fixed: Mapping[int, int]) -> Self:
@@ -59,7 +85,8 @@ class GraphicalGenerator(AbstractGenerator):
         layout, fixed, classes = self.layout, self.fixed, len(self.network.weights)
         columns = known_columns(layout, self.label, self.most, self.sizes, classes)
         given = _given(columns, fixed, self.label)
-        network = self._conditioned(given, fixed.get(self.label) if self.label >= 0 else None)
+        wanted = None if self.label is None else fixed.get(self.label)
+        network = self._conditioned(given, wanted)
         bins, label = self._rows(network, n, rng)
         cells = np.zeros((n, len(columns)), np.int64)
         tables = zip(self._split(self.bins[None]), self._split(self.inside), strict=True)
@@ -113,58 +140,12 @@ class GraphicalGenerator(AbstractGenerator):
         columns = table_columns(layout, self.label, self.most)
         return measured(self.counts, self.noise, columns, layout, self.label)
 
-    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Sizes and cliques as JSON, tables as arrays."""
-        config = {
-            "sizes": list(self.sizes),
-            "most": self.most,
-            "label": self.label,
-            "noise": self.noise,
-            "cliques": [list(clique) for clique in self.network.tree.cliques],
-            "parents": list(self.network.tree.parents),
-        }
-        arrays: dict[str, NDArray[Any]] = {
-            f"table{place}": table.astype(np.float32)
-            for place, table in enumerate(self.network.tables)
-        }
-        arrays["weights"] = self.network.weights
-        return config, arrays | {name: getattr(self, name) for name in ("bins", "inside", "counts")}
-
-    @classmethod
-    def restore(
-        cls, config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], encoder: Any
-    ) -> Self:
-        """The inverse of `state`."""
-        cliques = tuple(tuple(int(c) for c in clique) for clique in config["cliques"])
-        tree = Tree(cliques, tuple(int(parent) for parent in config["parents"]))
-        tables = [np.asarray(arrays[f"table{p}"], np.float64) for p in range(len(cliques))]
-        generator = cls(
-            network=Network(tree, np.asarray(arrays["weights"], np.float64), tuple(tables)),
-            bins=np.asarray(arrays["bins"], np.int64),
-            inside=np.asarray(arrays["inside"], np.float32),
-            counts=np.asarray(arrays["counts"], np.float32),
-            noise=float(config["noise"]),
-            sizes=tuple(int(size) for size in config["sizes"]),
-            most=int(config["most"]),
-            label=int(config["label"]),
-            layout=encoder.layout,
-        )
-        generator._check()
-        return generator
-
     def _check(self) -> None:
         """Raise ValueError unless sampling is well defined, whatever a file said."""
-        check_most(self.most)
-        classes, cells = len(self.network.weights), sum(self.sizes)
-        parts = (self.inside, self.counts, self.bins, self.network.weights)
-        wanted = ((classes, cells), (classes, cells), (cells,), (classes,))
-        if min(self.sizes, default=0) < 1 or tuple(part.shape for part in parts) != wanted:
-            raise NacreError(DAMAGED)
-        numbers: list[NDArray[Any]] = [self.inside, self.network.weights, *self.network.tables]
-        if any(not np.isfinite(part).all() or (part < 0).any() for part in numbers):
-            raise NacreError(DAMAGED)
-        if not np.isfinite(self.counts).all() or not 0 <= self.noise < np.inf:
-            raise NacreError(DAMAGED)
+        if not self.sizes or self.bins.shape != (sum(self.sizes),):
+            raise NacreError("The columns of the graphical model have other sizes than its tables.")
+        if not 0 <= self.noise < np.inf:
+            raise NacreError("The noise of the graphical model's counts is out of range.")
         widths = []
         for group, inside in zip(
             self._split(self.bins[None]), self._split(self.inside), strict=True
@@ -185,7 +166,8 @@ def _check_network(network: Network, widths: list[int]) -> None:
     if not network.weights.sum() > 0 or len(tree.parents) != len(tree.cliques):
         raise NacreError(DAMAGED)
     for place, (clique, table) in enumerate(zip(tree.cliques, network.tables, strict=True)):
-        if not (-1 <= tree.parents[place] < place or place == 0 == tree.parents[place] + 1):
+        parent = tree.parents[place]
+        if parent is not None and not parent < place:
             raise NacreError(DAMAGED)
         if table.ndim != 1 + len(clique):
             raise NacreError(DAMAGED)
@@ -203,9 +185,11 @@ def _check_network(network: Network, widths: list[int]) -> None:
         raise NacreError(DAMAGED)
 
 
-def _given(columns: tuple[Column, ...], fixed: Mapping[int, int], label: int) -> dict[int, int]:
+def _given(
+    columns: tuple[Column, ...], fixed: Mapping[int, int], label: int | None
+) -> dict[int, int]:
     """The fixed codes other than the class, by column."""
-    place = {column.code: k for k, column in enumerate(columns) if column.number < 0}
+    place = {c.code: k for k, c in enumerate(columns) if isinstance(c, CodeColumn)}
     if any(code != label and code not in place for code in fixed):
         raise NacreError("Only columns with a list of values can be fixed.")
     return {place[code]: value for code, value in fixed.items() if code != label}

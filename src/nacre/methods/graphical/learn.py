@@ -29,7 +29,7 @@ class Learner:
     """What has been released so far and the model of it; pairs are places among `joined`."""
 
     histograms: Histograms
-    label: int
+    label: int | None
     joined: tuple[int, ...]
     groups: list[Index]
     slots: int
@@ -44,8 +44,8 @@ class Learner:
     def of(
         histograms: Histograms,
         *,
-        label: int,
-        always: int,
+        label: int | None,
+        always: int | None,
         joined: int,
         slots: int,
         bins: int,
@@ -114,7 +114,7 @@ class Learner:
             for column, group in zip(self.joined, self.groups, strict=True)
         ]
         cliques = tuple((place,) for place in range(len(tables)))
-        parents = (-1,) + (0,) * (len(tables) - 1)
+        parents = (None,) + (0,) * (len(tables) - 1)
         return Network(Tree(cliques, parents), sizes / sizes.sum(), tuple(tables))
 
     def targets(self, pairs: Sequence[Pair]) -> Array:
@@ -195,7 +195,7 @@ def branches(pairs: Sequence[Pair], picked: Sequence[int]) -> list[int]:
     return [place for place, (i, j) in enumerate(pairs) if parts[i] is not parts[j]]
 
 
-def _strongest(histograms: Histograms, count: int, always: int) -> tuple[int, ...]:
+def _strongest(histograms: Histograms, count: int, always: int | None) -> tuple[int, ...]:
     """The columns to join: `always`, then those that say most about the class, or vary most."""
 
     def worth(column: int) -> float:

@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nacre.errors import NacreError
-from nacre.histograms.cells import Column, table_columns
-from nacre.methods.matching import label_place
+from nacre.histograms.cells import CodeColumn, Column, table_columns
 from nacre.rows import TableEncoder
 from nacre.vault import Bound, Choice, Segment, Sum
 
@@ -35,7 +34,7 @@ class Design:
 
     Attributes:
         columns: all of them but the label, if all is counted by label.
-        label: the place among the codes of the column by which all is counted, or -1.
+        label: the place among the codes of the column by which all is counted, if there is one.
         most: cells of a number.
         slots: how many bins of a column there is room for.
         joined: how many columns are paired; the others follow from the label, if there is one.
@@ -44,7 +43,7 @@ class Design:
     """
 
     columns: tuple[Column, ...]
-    label: int
+    label: int | None
     most: int
     slots: int
     joined: int
@@ -68,13 +67,13 @@ def make_design(
 ) -> Design:
     """What will be counted, in one round; by label if that is wanted and leaves room."""
     layout = encoder.layout
-    label = label_place(encoder) if by_label else -1
+    label = encoder.place(encoder.label) if by_label else None
     width = max(len(layout.numbers) + len(layout.codes), 1)
     most = min(cells, max(16, WIDTH // width))
     room = bins + bins // 2
     slots = [min(c.size, room + c.nullable) for c in table_columns(layout, label, most)]
-    if label >= 0 and layout.codes[label].size * max(slots, default=1) ** 2 > CELLS:
-        label = -1
+    if label is not None and layout.codes[label].size * max(slots, default=1) ** 2 > CELLS:
+        label = None
     every = table_columns(layout, label, most)
     slot = max(min(c.size, room + c.nullable) for c in every)
     return Design(every, label, most, slot, min(len(every), columns))
@@ -87,7 +86,7 @@ def make_questions(
     from nacre.methods.graphical.fit import require_mbi
 
     require_mbi()
-    label = encoder.label if design.label >= 0 else None
+    label = None if design.label is None else encoder.label
     given = f" for each value of '{label.name}'" if label else ""
     size, width = sum(column.size for column in design.columns), len(design.columns)
     histograms = Sum(
@@ -137,7 +136,7 @@ def learn(
     learner = Learner.of(
         histograms,
         label=design.label,
-        always=-1 if design.label >= 0 else _column_of(design, label_place(encoder)),
+        always=_column_of(design, encoder.place(encoder.label)),
         joined=design.joined,
         slots=design.slots,
         bins=bins,
@@ -169,7 +168,9 @@ def learn(
     return learner.generator(encoder.layout, design.most)
 
 
-def _column_of(design: Design, label: int) -> int:
-    """The place of a label that is a column like the others, or -1."""
-    places = [k for k, c in enumerate(design.columns) if c.number < 0 and c.code == label >= 0]
-    return places[0] if places else -1
+def _column_of(design: Design, label: int | None) -> int | None:
+    """The column that is the label, where that is a column like the others."""
+    for place, column in enumerate(design.columns):
+        if isinstance(column, CodeColumn) and column.code == label:
+            return place
+    return None

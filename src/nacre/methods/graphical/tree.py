@@ -23,11 +23,11 @@ Clique = tuple[int, ...]
 class Tree:
     """Cliques of columns in order, each written separator first, and the parent of each.
 
-    The first clique has parent -1.
+    The first clique has none.
     """
 
     cliques: tuple[Clique, ...]
-    parents: tuple[int, ...]
+    parents: tuple[int | None, ...]
 
     @staticmethod
     def of(cliques: Iterable[Clique], edges: Iterable[tuple[Clique, Clique]]) -> Tree:
@@ -36,24 +36,24 @@ class Tree:
         for one, other in edges:
             near[one].append(other)
             near[other].append(one)
-        found: dict[Clique, int] = {}
+        found: dict[Clique, int | None] = {}
         waiting = [(clique, 0) for clique in reversed(near)]  # other roots join the first one
         while waiting:
             clique, parent = waiting.pop()
             if clique not in found:
-                found[clique] = parent if found else -1
+                found[clique] = parent if found else None
                 here = len(found) - 1
                 waiting += [(other, here) for other in sorted(near[clique], reverse=True)]
         ordered, parents = list(found), tuple(found.values())
-        for place, parent in enumerate(parents):
-            shared = set(ordered[parent]) if parent >= 0 else set()
+        for place, above in enumerate(parents):
+            shared = set() if above is None else set(ordered[above])
             ordered[place] = tuple(sorted(ordered[place], key=lambda c: (c not in shared, c)))
         return Tree(tuple(ordered), parents)
 
     def separator(self, place: int) -> Clique:
         """The columns that a clique shares with its parent."""
         parent = self.parents[place]
-        above = self.cliques[parent] if parent >= 0 else ()
+        above = () if parent is None else self.cliques[parent]
         return tuple(c for c in self.cliques[place] if c in above)
 
     def new(self, place: int) -> Clique:
@@ -69,7 +69,7 @@ class Tree:
 
     def walk(self, start: int) -> Iterator[tuple[int, int, Clique]]:
         """Every other clique, seen from `start`: where one comes from, it, and what they share."""
-        edges = [(child, parent) for child, parent in enumerate(self.parents) if parent >= 0]
+        edges = [(child, parent) for child, parent in enumerate(self.parents) if parent is not None]
         seen, waiting = {start}, [start]
         while waiting:
             here = waiting.pop()
@@ -100,7 +100,7 @@ class Network:
         for place in reversed(range(len(logs))):
             separator, parent = tree.separator(place), tree.parents[place]
             tables[place], message = _normalized(logs[place], 1 + len(separator))
-            if parent < 0:
+            if parent is None:
                 weights = weights + message
             else:
                 spread = align(message, separator, tree.cliques[parent])
@@ -122,7 +122,7 @@ class Network:
         found: list[Array] = []
         for place, table in enumerate(self.tables):
             above, parent = self.weights, self.tree.parents[place]
-            if parent >= 0:
+            if parent is not None:
                 above = onto(found[parent], self.tree.cliques[parent], self.tree.separator(place))
             found.append(above.reshape(above.shape + (1,) * (table.ndim - above.ndim)) * table)
         return found

@@ -32,12 +32,13 @@ ADAM = optax.scale_by_adam(b2=0.99)
 class Targets:
     """Noisy shares of the table and their precisions, one over the noise's variance.
 
-    pairs            (C, D, D) by class or (1, D, D) over all classes, symmetric
-    pair_precision   (D, D), zero where nothing was measured
-    histograms          (C, D)
-    single_precision (D,)
-    blocks           start and end of each column's bins among the D
-    sparse           what is known about cells that are not surely filled
+    Attributes:
+        pairs: (C, D, D) by class or (1, D, D) over all classes, symmetric.
+        pair_precision: (D, D), zero where nothing was measured.
+        histograms: (C, D).
+        single_precision: (D,).
+        blocks: start and end of each column's bins among the D.
+        sparse: what is known about cells that are not surely filled.
     """
 
     pairs: NDArray[np.float64]

@@ -11,13 +11,19 @@ import dataclasses
 import itertools
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
-from nacre.histograms.cells import Column, table_columns
+from nacre.histograms.cells import (
+    EXACT_TICKS,
+    FEWEST_CELLS,
+    CodeColumn,
+    Column,
+    table_columns,
+)
 from nacre.histograms.columns import known_columns
 from nacre.histograms.draw import (
     chances,
@@ -30,12 +36,12 @@ from nacre.histograms.draw import (
 )
 from nacre.histograms.measurement import Measurement
 from nacre.methods.mosaic.sparse import relink
+from nacre.nets import stored
 from nacre.nets.generator import AbstractGenerator
 from nacre.schema import Encoded, Layout
 
 Array = NDArray[np.float32]
 Index = NDArray[np.int64]
-NO_COUNTS = np.zeros((0, 0), np.float32)
 NO_LINKS = np.zeros((0, 2), np.int64)
 NOT_POSSIBLE = "The model gives rows with these values no probability at all."
 CANDIDATES = 100_000  # rows drawn for a condition on the label before the nearest ones are repeated
@@ -45,39 +51,46 @@ CANDIDATES = 100_000  # rows drawn for a condition on the label before the neare
 class MosaicGenerator(AbstractGenerator):
     """Fitted mixtures and what refines them; all of it post-processing of noisy counts.
 
-    components  (R, D) probabilities of the joined columns' bins
-    weights     (R, C) joint weights of component and class
-    bins        (cells,) the place among the D of each cell's bin, -1 for a loose column
-    inside      (C, cells) P(cell | bin, class), for a loose column P(cell | class)
-    tilt        (C, cells) the teacher's coefficients of single cells, zero for loose columns
-    pairs       (T, 2) joined columns whose pairs of bins the teacher knows
-    pair_tilt   (C, sum of the pairs' sizes) its coefficients
-    sizes       cells of each column; `most` as in `table_columns`
-    trust       how much of the mixture's own posterior the teacher keeps; -1 without a teacher
-    label       place of the label among the codes, or -1
-    layout      of the rows
-    links       (L, 2) joined columns, the second of which is drawn again where the pair cannot be
-    linked      (sum of the links' sizes,) the joint tables that they are to have
-    counts      (C, cells) the first release as it was, or none; `noise` is its deviation
-    fixed       codes that every row is to have
+    Attributes:
+        components: (R, D) probabilities of the joined columns' bins.
+        weights: (R, C) joint weights of component and class.
+        bins: (cells,) the place among the D of each cell's bin, -1 for a loose column.
+        inside: (C, cells) P(cell | bin, class), for a loose column P(cell | class).
+        tilt: (C, cells) the teacher's coefficients of single cells, zero for loose columns.
+        pairs: (T, 2) joined columns whose pairs of bins the teacher knows.
+        pair_tilt: (C, sum of the pairs' sizes) its coefficients.
+        sizes: cells of each column.
+        most: cells of a number, as in `table_columns`.
+        trust: how much of the mixture's own posterior the teacher keeps; None without a teacher.
+        label: place of the label among the codes, if there is one.
+        layout: of the rows.
+        links: (L, 2) joined columns, the second of which is drawn again where the pair cannot be.
+        linked: (sum of the links' sizes,) the joint tables that they are to have.
+        counts: (C, cells) the first release as it was, if it is kept.
+        noise: the deviation of one of these counts.
+        fixed: codes that every row is to have.
     """
 
-    components: Array
-    weights: Array
-    bins: Index
-    inside: Array
-    tilt: Array
-    pairs: Index
-    pair_tilt: Array
-    sizes: tuple[int, ...]
-    most: int
-    trust: float
-    label: int
-    layout: Layout
-    links: Index = dataclasses.field(default_factory=lambda: NO_LINKS)
-    linked: Array = dataclasses.field(default_factory=lambda: np.zeros(0, np.float32))
-    counts: Array = dataclasses.field(default_factory=lambda: NO_COUNTS)
-    noise: float = 0.0
+    components: Array = stored.field(stored.Array("R", "D", low=0))
+    weights: Array = stored.field(stored.Array("R", "C", low=0))
+    bins: Index = stored.field(stored.Array("cells", dtype=np.int64, low=-1))
+    inside: Array = stored.field(stored.Array("C", "cells", low=0))
+    tilt: Array = stored.field(stored.Array("C", "cells"))
+    pairs: Index = stored.field(stored.Array(None, 2, dtype=np.int64, low=0))
+    pair_tilt: Array = stored.field(stored.Array("C", None))
+    sizes: tuple[int, ...] = stored.field(stored.Many(stored.Whole(low=1)))
+    most: int = stored.field(stored.Whole(low=FEWEST_CELLS, high=EXACT_TICKS))
+    trust: float | None = stored.field(stored.Real(low=0, high=1, optional=True))
+    label: int | None = stored.field(stored.Whole(low=0, optional=True))
+    layout: Layout = stored.from_encoder("layout")
+    links: Index = stored.field(
+        stored.Array(None, 2, dtype=np.int64, low=0), default_factory=lambda: NO_LINKS
+    )
+    linked: Array = stored.field(
+        stored.Array(None, low=0), default_factory=lambda: np.zeros(0, np.float32)
+    )
+    counts: Array | None = stored.field(stored.Array("C", "cells", optional=True), default=None)
+    noise: float = stored.field(stored.Real(low=0), default=0.0)
     fixed: Mapping[int, int] = dataclasses.field(default_factory=dict)
 
     def given(self, fixed: Mapping[int, int]) -> Self:
@@ -90,7 +103,7 @@ class MosaicGenerator(AbstractGenerator):
         columns = known_columns(layout, self.label, self.most, self.sizes, classes)
         given = self._given(columns, fixed)
         by_class = self._class_weights(given, fixed)
-        if self.trust < 0:
+        if self.trust is None:
             cells, label = self.rows(n, rng, given, by_class)
         else:
             cells, label = self._taught(n, rng, given, by_class)
@@ -162,7 +175,8 @@ class MosaicGenerator(AbstractGenerator):
         places = np.stack([self.bins[self._start(c) + cells[:, c]] for c in joined], axis=1)
         shares = np.log(np.maximum(self.weights.sum(0, dtype=np.float64), 1e-12))
         own = log_posterior(self.components, self.weights, places)
-        return self.trust * own + (1 - self.trust) * shares
+        trust = 1.0 if self.trust is None else self.trust
+        return trust * own + (1 - trust) * shares
 
     def _tilts(self, cells: Index) -> NDArray[np.float64]:
         total = np.zeros((len(cells), len(self.tilt)))
@@ -222,7 +236,7 @@ class MosaicGenerator(AbstractGenerator):
 
     def _given(self, columns: tuple[Column, ...], fixed: Mapping[int, int]) -> dict[int, int]:
         """The fixed codes other than the label's, by column."""
-        place = {c.code: k for k, c in enumerate(columns) if c.number < 0}
+        place = {c.code: k for k, c in enumerate(columns) if isinstance(c, CodeColumn)}
         unknown = [code for code in fixed if code != self.label and code not in place]
         if unknown:
             raise NacreError("Only columns with a list of values can be fixed.")
@@ -233,7 +247,7 @@ class MosaicGenerator(AbstractGenerator):
     ) -> NDArray[np.float64]:
         """What the conditions on the label and on loose columns say about each class; at most 1."""
         weights = np.ones(len(self.inside))
-        if self.label in fixed:
+        if self.label is not None and self.label in fixed:
             weights = (np.arange(len(weights)) == fixed[self.label]).astype(np.float64)
         for column, cell in given.items():
             if not self._joined(column):
@@ -269,44 +283,14 @@ class MosaicGenerator(AbstractGenerator):
         """The histograms of the first release."""
         from nacre.histograms.measured import measured
 
-        if not self.counts.size:
+        if self.counts is None:
             return ()
         layout = self.layout
         columns = table_columns(layout, self.label, self.most)
         return measured(self.counts, self.noise, columns, layout, self.label)
 
-    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Sizes as JSON, tables as arrays."""
-        config = {
-            "sizes": list(self.sizes),
-            "most": self.most,
-            "trust": self.trust,
-            "label": self.label,
-            "noise": self.noise,
-        }
-        return config, {name: getattr(self, name) for name in (*FLOATS, *WHOLES)}
-
-    @classmethod
-    def restore(
-        cls, config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], encoder: Any
-    ) -> Self:
-        """The inverse of `state`."""
+    def _check(self) -> None:
+        """Raise ValueError unless sampling is well defined, whatever a file said."""
         from nacre.methods.mosaic.check import check
 
-        tables: dict[str, Any] = {name: np.asarray(arrays[name], np.float32) for name in FLOATS}
-        tables |= {name: np.asarray(arrays[name], np.int64) for name in WHOLES}
-        generator = cls(
-            **tables,
-            noise=float(config["noise"]),
-            sizes=tuple(int(size) for size in config["sizes"]),
-            most=int(config["most"]),
-            trust=float(config["trust"]),
-            label=int(config["label"]),
-            layout=encoder.layout,
-        )
-        check(generator)
-        return generator
-
-
-FLOATS = ("components", "weights", "inside", "tilt", "pair_tilt", "linked", "counts")
-WHOLES = ("bins", "pairs", "links")
+        check(self)

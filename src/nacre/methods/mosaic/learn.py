@@ -163,7 +163,7 @@ def without_label_model(
     weights: NDArray[np.float32],
     *,
     most: int,
-    label: int,
+    label: int | None,
     layout: Layout,
 ) -> MosaicGenerator:
     """The generator without a teacher; columns that are not joined follow from the label."""
@@ -188,7 +188,7 @@ def without_label_model(
         linked=np.concatenate([np.zeros(0), *(k.table.ravel() for k in links)]).astype(np.float32),
         sizes=tuple(column.size for column in histograms.columns),
         most=most,
-        trust=-1.0,
+        trust=None,
         label=label,
         layout=layout,
         counts=np.concatenate(histograms.released, axis=1).astype(np.float32),

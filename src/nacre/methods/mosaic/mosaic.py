@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 from nacre.histograms.cells import EXACT_TICKS, Column, table_columns
-from nacre.methods.matching import label_place, public_rng
+from nacre.methods.matching import public_rng
 from nacre.methods.method import AbstractMethod
 from nacre.methods.settings import setting, settle
 from nacre.rows import TableEncoder
@@ -37,10 +37,11 @@ WIDTH = 10_000  # cells of all columns together, about, in a table of many colum
 class Design:
     """What will be counted: public, from the schema and the settings.
 
-    most      cells of a number
-    joined    at most so many columns are counted in pairs
-    by_class  whether pairs are counted for each class, or over all of them
-    size      room for the second release's counts, in each class
+    Attributes:
+        most: cells of a number.
+        joined: at most so many columns are counted in pairs.
+        by_class: whether pairs are counted for each class, or over all of them.
+        size: room for the second release's counts, in each class.
     """
 
     columns: tuple[Column, ...]
@@ -116,8 +117,8 @@ class Mosaic(AbstractMethod):
 
     def design(self, encoder: TableEncoder) -> Design:
         """What will be counted."""
-        layout, label = encoder.layout, label_place(encoder)
-        classes = layout.codes[label].size if label >= 0 else 1
+        layout, label = encoder.layout, encoder.place(encoder.label)
+        classes = 1 if label is None else layout.codes[label].size
         # Noise grows with the number of columns: wide tables are better seen through few cells.
         width = max(len(layout.numbers) + len(layout.codes), 1)
         room = min(WIDTH // width, self.values // (classes * max(len(layout.numbers), 1)))
@@ -185,7 +186,7 @@ class Mosaic(AbstractMethod):
         )
 
         encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
-        layout, design, label = encoder.layout, self.design(encoder), label_place(encoder)
+        layout, design, label = encoder.layout, self.design(encoder), encoder.place(encoder.label)
         question, *rest = self.questions(encoder, plan.adjacency, plan.rows)
         places = cell_places(layout, design.columns)
         sums = vault.sum(question, single_features(places))
@@ -214,7 +215,7 @@ class Mosaic(AbstractMethod):
         plain = without_label_model(
             histograms, pairs, components, weights, most=design.most, label=label, layout=layout
         )
-        if label < 0 or not self.teacher:
+        if label is None or not self.teacher:
             return plain
         return with_label_model(
             plain,

@@ -28,9 +28,10 @@ ROUNDS = 50  # of proportional fitting
 class Sparse:
     """What is known about cells that are not surely filled.
 
-    cells      (D, D) ones in such cells of sparse tables
-    most       (K, K) what those of each table hold together, at most
-    precision  (K, K) of that; zero for tables that are not sparse
+    Attributes:
+        cells: (D, D) ones in such cells of sparse tables.
+        most: (K, K) what those of each table hold together, at most.
+        precision: (K, K) of that; zero for tables that are not sparse.
     """
 
     cells: Array

@@ -6,7 +6,7 @@ import numpy as np
 
 from nacre.evaluate.findings.columns import AVOID_TV
 from nacre.evaluate.findings.words import percent
-from nacre.evaluate.report.chapters.common import View
+from nacre.evaluate.report.chapters.common import Context
 from nacre.evaluate.report.figures.canvas import drawn
 from nacre.evaluate.tables.names import value_at, value_names
 from nacre.evaluate.tables.rows import Rows
@@ -30,7 +30,7 @@ NOT_MEASURED = (
 )
 
 
-def columns(report: PublicReport) -> View:
+def columns(report: PublicReport) -> Context:
     """Every column, the least certain first."""
     bands = sorted(report.bands, key=lambda band: -1.0 if band.at_most is None else -band.at_most)
     measured = any(band.at_most is not None for band in bands)
@@ -73,7 +73,7 @@ def _level(band: Band) -> str | None:
     )
 
 
-def facts(report: PublicReport) -> View:
+def facts(report: PublicReport) -> Context:
     """What is public about each column, and the synthetic table's own statistics."""
     rows = [_line(report.schema, report.table.rows, name) for name in report.schema.names]
     read = report.schema.provenance == "data"

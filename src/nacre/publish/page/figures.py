@@ -113,7 +113,7 @@ def draw_roc(report: PublicReport) -> Any:
     figure, axes = new_figure(4.6, 3.4)
     axes.plot([0, 1], [0, 1], color=LINE, linewidth=1, linestyle=(0, (3, 3)))
     predictor = report.predictor
-    if predictor is None or report.outcomes is None:
+    if predictor is None or predictor.positive is None or report.outcomes is None:
         raise NacreError("There is no classifier in this report.")
     order = [1 - predictor.positive, predictor.positive]
     for counts, color, width in (

@@ -2,7 +2,7 @@
 
 import math
 
-from nacre.evaluate.report.chapters.common import View
+from nacre.evaluate.report.chapters.common import Context
 from nacre.publish.public import PublicReport
 from nacre.report.builder import Cell, DataTable, right
 from nacre.report.builder.text import number, significant
@@ -22,7 +22,7 @@ BUT_SCHEMA = (
 )
 
 
-def in_short(report: PublicReport) -> View:
+def in_short(report: PublicReport) -> Context:
     """The findings; the guarantee, and its two parts if something was bought."""
     whole = report.together
     bought = report.bought is not None
@@ -42,7 +42,7 @@ def in_short(report: PublicReport) -> View:
     }
 
 
-def _parts(report: PublicReport) -> list[View]:
+def _parts(report: PublicReport) -> list[Context]:
     """What the model cost, and what this page did; nothing if that was nothing."""
     if report.bought is None:
         return []
@@ -52,7 +52,7 @@ def _parts(report: PublicReport) -> list[View]:
     ]
 
 
-def _box(title: str, found: Guarantee, words: str = "") -> View:
+def _box(title: str, found: Guarantee, words: str = "") -> Context:
     epsilon = _epsilon(found.epsilon)
     return {"title": title, "epsilon": epsilon, "delta": found.delta, "words": words}
 
@@ -63,7 +63,7 @@ def _epsilon(value: float) -> str:
     return significant(math.ceil(value / unit * (1 - 1e-9)) * unit)
 
 
-def releases(report: PublicReport) -> View:
+def releases(report: PublicReport) -> Context:
     """Everything that ever left the vault, and what the claim rests on."""
     rows = [_row(release, "the model") for release in report.guarantee.releases]
     if report.bought is not None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nacre.evaluate.report.chapters.common import View
+from nacre.evaluate.report.chapters.common import Context
 from nacre.evaluate.report.figures.canvas import drawn
 from nacre.evaluate.report.figures.pairs import MOST_COLUMNS, draw_matrix
 from nacre.evaluate.tables.names import value_names
@@ -18,7 +18,7 @@ PAIR_ROWS = 20_000
 STRONGEST = 12
 
 
-def prediction(report: PublicReport) -> View | None:
+def prediction(report: PublicReport) -> Context | None:
     """What a classifier trained on synthetic rows does on private ones."""
     if not report.scores or report.outcomes is None or report.predictor is None:
         return None
@@ -33,12 +33,13 @@ def prediction(report: PublicReport) -> View | None:
     guess = majority(report.outcomes), majority(report.predictor.synthetic)
     always = Cell("Always guessing the most frequent", small="Accuracy without any model.")
     rows.append([always, *(Cell(number(value), "n muted") for value in guess)])
-    view: View = {"words": words, "table": DataTable(head, rows), "curve": None}
-    if report.predictor.classes == 2 and report.scores[0].value is not None:
-        name = value_names(report.schema, report.schema.label or "")[report.predictor.positive]
-        view["finding"] = f"{report.schema.label} = {name}"
-        view["curve"] = drawn(draw_roc(report), "ROC curve on private and on synthetic rows")
-    return view
+    context: Context = {"words": words, "table": DataTable(head, rows), "curve": None}
+    positive = report.predictor.positive
+    if positive is not None and report.scores[0].value is not None:
+        name = value_names(report.schema, report.schema.label or "")[positive]
+        context["finding"] = f"{report.schema.label} = {name}"
+        context["curve"] = drawn(draw_roc(report), "ROC curve on private and on synthetic rows")
+    return context
 
 
 def _line(score: PaidScore) -> list[Cell]:
@@ -50,7 +51,7 @@ def _line(score: PaidScore) -> list[Cell]:
     ]
 
 
-def links(report: PublicReport) -> View | None:
+def links(report: PublicReport) -> Context | None:
     """How strongly the synthetic table's columns go together."""
     rows = report.table.rows
     if len(rows.names) < 2 or len(rows) < 3:

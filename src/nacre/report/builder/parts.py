@@ -71,7 +71,7 @@ REAL = Series("real", "real")
 def series_of(tables: Sequence[str]) -> dict[str, Series]:
     """The colors of the synthetic tables; there are five, and then they begin again.
 
-    Example:
+    Examples:
         >>> [series.color for series in series_of(["a", "b"]).values()]
         ['series-1', 'series-2']
     """

@@ -8,7 +8,7 @@ def printable(value: Any) -> Any:
 
     Markup is left alone.
 
-    Example:
+    Examples:
         >>> printable("a\nb\x07"), printable(3)
         ('a b ', '3')
     """
@@ -20,7 +20,7 @@ def printable(value: Any) -> Any:
 def short(value: str, most: int = 28) -> str:
     """A name cut to a length that fits a figure.
 
-    Example:
+    Examples:
         >>> short("Married-civ-spouse", 10)
         'Married-c…'
     """
@@ -31,7 +31,7 @@ def short(value: str, most: int = 28) -> str:
 def number(value: float | None, digits: int = 3) -> str:
     """A number for tables; an em dash for none.
 
-    Example:
+    Examples:
         >>> number(0.12345), number(None), number(1234.5), number(3e-4), number(-0.5)
         ('0.123', '—', '1,234', '0.0003', '−0.500')
     """
@@ -49,7 +49,7 @@ def number(value: float | None, digits: int = 3) -> str:
 def significant(value: float) -> str:
     """A number to four digits, as ε is written.
 
-    Example:
+    Examples:
         >>> significant(1.0), significant(0.30000001)
         ('1', '0.3')
     """
@@ -59,7 +59,7 @@ def significant(value: float) -> str:
 def minute(moment: Any) -> str:
     """A moment up to its minute.
 
-    Example:
+    Examples:
         >>> minute("2024-05-01T12:34:56.789")
         '2024-05-01 12:34'
     """
@@ -76,7 +76,7 @@ class Power(NamedTuple):
 def power(value: float) -> Power:
     """A small number with its power of ten.
 
-    Example:
+    Examples:
         >>> tuple(power(1e-6)), tuple(power(2.5e-7)), tuple(power(0.01))
         (('10', '−6'), ('2.5 × 10', '−7'), ('0.01', ''))
     """

@@ -20,7 +20,7 @@ CALENDAR = -719_162.0, 2_932_896.0  # the first and the last day that Python kno
 def on_axis(column: Column, units: Any) -> np.ndarray:
     """The values at places between 0 (the column's low) and 1 (its high); dates in days.
 
-    Example:
+    Examples:
         >>> on_axis(Integer(low=10, high=30), [0, 0.5]).tolist()
         [10.0, 20.0]
     """

@@ -18,7 +18,7 @@ class Warp:
 
     Matplotlib's own `asinh` scale has its center at 0; values with a tail may lie anywhere.
 
-    Example:
+    Examples:
         >>> warp = Warp(center=0.0, width=1.0)
         >>> bool(np.isclose(warp.inverse(warp.forward(50.0)), 50.0))
         True
@@ -44,7 +44,7 @@ class Warp:
     def ticks(self, low: float, high: float) -> np.ndarray:
         """Round values about as far from each other on the axis.
 
-        Example:
+        Examples:
             >>> Warp(center=2000.0, width=1500.0).ticks(0.0, 200_000.0).tolist()
             [0.0, 2000.0, 8000.0, 30000.0, 200000.0]
         """

@@ -35,8 +35,9 @@ FALSE = ("false", "no", "0", "f", "n")
 class Categorical(Column):
     """One of `values` (text, compared as text); with `other`, anything else is 'other'.
 
-    >>> Categorical(values=["Female", "Male"], other=True).size
-    3
+    Examples:
+        >>> Categorical(values=["Female", "Male"], other=True).size
+        3
     """
 
     type: ClassVar[str] = "categorical"

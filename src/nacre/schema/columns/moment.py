@@ -33,10 +33,11 @@ class Datetime(Column):
 
     A `high` without a time of day includes that whole day. Times with a zone are read as UTC.
 
-    >>> Datetime(low="2024-01-01", high="2024-12-31").ticks
-    365
-    >>> Datetime(low="2024-01-01", high="2024-01-01", step="1h").ticks
-    23
+    Examples:
+        >>> Datetime(low="2024-01-01", high="2024-12-31").ticks
+        365
+        >>> Datetime(low="2024-01-01", high="2024-01-01", step="1h").ticks
+        23
     """
 
     type: ClassVar[str] = "datetime"

@@ -22,10 +22,11 @@ BEYOND = "<out of range>"
 def cell_names(array: pa.Array) -> pa.Array:
     """Cells as text (Arrow's `string`), null where there is none; each by itself.
 
-    >>> cell_names(pa.array([1.0, 0.5, None])).to_pylist()
-    ['1', '0.5', None]
-    >>> cell_names(pa.array([0.1, 0.5], pa.float32())).to_pylist()
-    ['0.10000000149011612', '0.5']
+    Examples:
+        >>> cell_names(pa.array([1.0, 0.5, None])).to_pylist()
+        ['1', '0.5', None]
+        >>> cell_names(pa.array([0.1, 0.5], pa.float32())).to_pylist()
+        ['0.10000000149011612', '0.5']
     """
     array = cells.plain(array)
     kind = array.type
@@ -57,8 +58,9 @@ def _numbers(values: pa.Array) -> pa.Array:
 def single_names(names: pa.Array) -> pa.Array:
     """Names as float32 writes them, of numbers that it holds too; null for the others.
 
-    >>> single_names(pa.array(["0.10000000149011612", "0.1", "word"])).to_pylist()
-    ['0.1', None, None]
+    Examples:
+        >>> single_names(pa.array(["0.10000000149011612", "0.1", "word"])).to_pylist()
+        ['0.1', None, None]
     """
     long = pc.if_else(pc.match_substring_regex(names, MANY), names, None)
     values = pc.cast(pc.cast(long, pa.string()), pa.float64())

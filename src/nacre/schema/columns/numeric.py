@@ -33,8 +33,9 @@ DIGITS = 15  # so many decimal digits survive float64
 class Integer(Column):
     """Whole numbers from `low` to `high`; tick = x - low, exact.
 
-    >>> Integer(low=17, high=90).ticks
-    73
+    Examples:
+        >>> Integer(low=17, high=90).ticks
+        73
     """
 
     type: ClassVar[str] = "integer"
@@ -102,8 +103,9 @@ class Real(Column):
     With `decimals` a tick is one unit of the last decimal and the round trip is exact;
     without, the range has 2^30 ticks.
 
-    >>> Real(low=0, high=1, decimals=2).ticks
-    100
+    Examples:
+        >>> Real(low=0, high=1, decimals=2).ticks
+        100
     """
 
     type: ClassVar[str] = "real"

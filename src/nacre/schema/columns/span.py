@@ -27,8 +27,9 @@ def join(spans: Iterable[tuple[Value, Value]]) -> Spans:
 def meet(left: Spans, right: Spans) -> Spans:
     """What is in both.
 
-    >>> meet(((0, 5), (8, 9)), ((4, 8),))
-    ((4, 5), (8, 8))
+    Examples:
+        >>> meet(((0, 5), (8, 9)), ((4, 8),))
+        ((4, 5), (8, 8))
     """
     return join((max(a, c), min(b, d)) for a, b in left for c, d in right)
 

@@ -1,7 +1,8 @@
 """A first schema read from the rows themselves, for a person to review.
 
-Releases:  bounds and values that are exactly those of the rows, so the draft is not private:
-           it says `provenance: data`, and a fit refuses it until a person has reviewed it.
+Releases:
+    bounds and values that are exactly those of the rows, so the draft is not private: it says
+    `provenance: data`, and a fit refuses it until a person has reviewed it.
 """
 
 from __future__ import annotations

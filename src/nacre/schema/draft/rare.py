@@ -1,7 +1,8 @@
 """Which facts of a draft only a few rows hold: what its reviewer has to look at first.
 
-Releases:  nothing for others' eyes.  Counts are for the holder's terminal, the values themselves
-           are marked in the draft, which is not private either.
+Releases:
+    nothing for others' eyes.  Counts are for the holder's terminal, the values themselves are
+    marked in the draft, which is not private either.
 """
 
 from __future__ import annotations

@@ -31,12 +31,21 @@ Integers = NDArray[np.int64]
 class Choice(AbstractQuestion):
     """Up to `count` private choices among the bound's segments, from one pass over the rows.
 
-    Releases:     the segments chosen, one for each call of what is returned (`Choices`).
-    Adjacency:    the plan's.
-    Sensitivity:  2 * `Bound.block_change`, enforced on the integers that are summed.
-    Guarantee:    together mu-Gaussian DP with mu = sqrt(share) * scale: every choice gets an
-                  equal part of it (`choice_mu`); all are charged before the first is made.
-    Public:       bound, count, share, and so the noise; and the features.
+    Releases:
+        the segments chosen, one for each call of what is returned (`Choices`).
+
+    Adjacency:
+        the plan's.
+
+    Sensitivity:
+        2 * `Bound.block_change`, enforced on the integers that are summed.
+
+    Guarantee:
+        together mu-Gaussian DP with mu = sqrt(share) * scale: every choice gets an equal part of it
+        (`choice_mu`); all are charged before the first is made.
+
+    Public:
+        bound, count, share, and so the noise; and the features.
 
     Attributes:
         bound: what one row may contribute; its segments are what is chosen among.
@@ -81,16 +90,27 @@ class Choice(AbstractQuestion):
 class Choices:
     """Up to `count` choices among blocks; the exact sums stay in here, behind the wall.
 
-    Releases:     for each call the index r of a block, drawn with probability proportional to
-                  exp(score_r / noise), score_r = ||S_r - target_r||_1 - penalty_r.
-    Adjacency:    the vault's.
-    Sensitivity:  a row moves ||S_r - target_r||_1 by at most its own L1 norm in the block, B
-                  (`Bound.block_change`), twice that under replace-one.  So the difference of two
-                  scores changes by at most twice that: the release's sensitivity.
-    Guarantee:    the privacy loss of one choice lies in an interval of length sensitivity / noise
-                  (Durfee and Rogers, 2019), hence mu-Gaussian DP with `choice_mu` of it.
-    Exactness:    scores are integers; the draw is OpenDP's, exact, by the system's entropy.
-    Public:       targets, penalties and `among`: they may follow from earlier answers.
+    Releases:
+        for each call the index r of a block, drawn with probability proportional to exp(score_r /
+        noise), score_r = ||S_r - target_r||_1 - penalty_r.
+
+    Adjacency:
+        the vault's.
+
+    Sensitivity:
+        a row moves ||S_r - target_r||_1 by at most its own L1 norm in the block, B
+        (`Bound.block_change`), twice that under replace-one.  So the difference of two scores
+        changes by at most twice that: the release's sensitivity.
+
+    Guarantee:
+        the privacy loss of one choice lies in an interval of length sensitivity / noise (Durfee and
+        Rogers, 2019), hence mu-Gaussian DP with `choice_mu` of it.
+
+    Exactness:
+        scores are integers; the draw is OpenDP's, exact, by the system's entropy.
+
+    Public:
+        targets, penalties and `among`: they may follow from earlier answers.
     """
 
     def __init__(self, sums: Integers, bound: Bound, release: Release):

@@ -24,12 +24,21 @@ THEOREM = "Laplace noise with a threshold (Rogers 2023; OpenDP make_laplace_thre
 class Keys(AbstractQuestion):
     """The values of a column that are held by many rows.
 
-    Releases:     the set of values whose count plus Laplace noise passes a threshold.
-    Sensitivity:  a row holds one value; add-remove changes one count by one, replace-one two.
-    Guarantee:    (epsilon, delta), OpenDP's `make_laplace_threshold`, the scale and the threshold
-                  being the smallest that its own privacy map accepts.
-    Without noise: the values whose count passes the same threshold.
-    Public:       the column's name, epsilon, delta.
+    Releases:
+        the set of values whose count plus Laplace noise passes a threshold.
+
+    Sensitivity:
+        a row holds one value; add-remove changes one count by one, replace-one two.
+
+    Guarantee:
+        (epsilon, delta), OpenDP's `make_laplace_threshold`, the scale and the threshold being the
+        smallest that its own privacy map accepts.
+
+    Without noise:
+        the values whose count passes the same threshold.
+
+    Public:
+        the column's name, epsilon, delta.
 
     Attributes:
         column: whose values.

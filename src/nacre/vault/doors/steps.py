@@ -50,18 +50,25 @@ class Stage:
 class Steps(AbstractQuestion):
     """`steps` noisy updates on Poisson batches of expected size `batch`.
 
-    Releases:     every noisy sum of every stage and step (`Loop` in loop.py).
-    Adjacency:    add-remove; under replace-one by the generic conversion
-                  (e, d) -> (2e, (1 + exp(e)) d).
-    Sensitivity:  one event per step with noise multiplier 1 / sqrt(sum (clip / noise)^2).
-    Guarantee:    privacy-loss distribution of the Poisson-subsampled Gaussian.  Its parameters are
-                  fixed before the first answer, so that it composes with all other releases.
-                  Where the number of rows is private and the rate follows from a noisy count, or
-                  where a private draft was seen before the question was asked, the release gets an
-                  epsilon and a delta of its own, which are fixed before, and these are added (the
-                  worst pair of an (epsilon, delta)-private mechanism dominates it whatever rate and
-                  steps the answers led to).
-    Public:       all of it; `rows` is a public number of rows, or None.
+    Releases:
+        every noisy sum of every stage and step (`Loop` in loop.py).
+
+    Adjacency:
+        add-remove; under replace-one by the generic conversion (e, d) -> (2e, (1 + exp(e)) d).
+
+    Sensitivity:
+        one event per step with noise multiplier 1 / sqrt(sum (clip / noise)^2).
+
+    Guarantee:
+        privacy-loss distribution of the Poisson-subsampled Gaussian.  Its parameters are fixed
+        before the first answer, so that it composes with all other releases. Where the number of
+        rows is private and the rate follows from a noisy count, or where a private draft was seen
+        before the question was asked, the release gets an epsilon and a delta of its own, which are
+        fixed before, and these are added (the worst pair of an (epsilon, delta)-private mechanism
+        dominates it whatever rate and steps the answers led to).
+
+    Public:
+        all of it; `rows` is a public number of rows, or None.
 
     Attributes:
         steps: how many.

@@ -27,13 +27,22 @@ FACTOR_ONE = 1 << 8  # what a label's weight of one is in integers
 class Sum(AbstractQuestion):
     """The noisy sum of a vector of one row over all rows, by label if the bound says so.
 
-    Releases:     sum_i weight_j f_j(x_i) per segment and class, and c times the count.
-    Adjacency:    the plan's.
-    Sensitivity:  `Bound.sensitivity`, enforced on the integers that are summed; `weight` only
-                  shrinks contributions.
-    Guarantee:    mu-Gaussian DP with mu = sqrt(share) * scale, by discrete Gaussian noise of
-                  scale sensitivity / mu; the discretization's slack is charged.
-    Public:       bound, share, weight, and so the noise; and the features.
+    Releases:
+        sum_i weight_j f_j(x_i) per segment and class, and c times the count.
+
+    Adjacency:
+        the plan's.
+
+    Sensitivity:
+        `Bound.sensitivity`, enforced on the integers that are summed; `weight` only shrinks
+        contributions.
+
+    Guarantee:
+        mu-Gaussian DP with mu = sqrt(share) * scale, by discrete Gaussian noise of scale
+        sensitivity / mu; the discretization's slack is charged.
+
+    Public:
+        bound, share, weight, and so the noise; and the features.
 
     Attributes:
         bound: what one row may contribute.

@@ -7,7 +7,7 @@ from nacre.evaluate.findings.columns import AVOID_TV, CARE_TV
 from nacre.evaluate.findings.gaps import Gap, column_gaps
 from nacre.evaluate.findings.numbers import AVOID_SHIFT, CARE_SHIFT, fact
 from nacre.evaluate.findings.words import percent
-from nacre.evaluate.report.chapters.common import View, level, shades
+from nacre.evaluate.report.chapters.common import Context, level, shades
 from nacre.evaluate.report.figures.canvas import drawn
 from nacre.evaluate.report.figures.columns import draw_column, draw_difference, missing_shares
 from nacre.evaluate.tables.shift import Difference, Shift, Subject
@@ -25,7 +25,7 @@ WORDS = (
 )
 
 
-def columns(evaluation: Evaluation) -> View:
+def columns(evaluation: Evaluation) -> Context:
     """Every column, the worst first."""
     tables = series_of(evaluation.tables)
     gaps = {table: column_gaps(evaluation.results, table) for table in tables}
@@ -58,7 +58,7 @@ def columns(evaluation: Evaluation) -> View:
     }
 
 
-def _differences(evaluation: Evaluation, shifts: Mapping[str, Sequence[Shift]]) -> list[View]:
+def _differences(evaluation: Evaluation, shifts: Mapping[str, Sequence[Shift]]) -> list[Context]:
     """How far columns are apart that a constraint orders."""
     found = []
     for earlier, later in ordered_pairs(evaluation.schema)[:MOST_DIFFERENCES]:
@@ -90,7 +90,7 @@ def _badness(name: str, gaps: Mapping[str, Gap], shifts: Sequence[Shift]) -> flo
 
 def _gaps(
     name: str, tables: Mapping[str, Series], gaps: Mapping[str, Mapping[str, Gap]]
-) -> list[View]:
+) -> list[Context]:
     """How far off the column is in each table."""
     found = []
     for table, series in tables.items():
@@ -101,7 +101,7 @@ def _gaps(
     return found
 
 
-def _missing(evaluation: Evaluation, name: str, tables: Mapping[str, Series]) -> list[View]:
+def _missing(evaluation: Evaluation, name: str, tables: Mapping[str, Series]) -> list[Context]:
     """How many values are missing in the real table and in each other one; empty if none is."""
     shares = missing_shares(name, evaluation.comparisons)
     return [
@@ -112,7 +112,7 @@ def _missing(evaluation: Evaluation, name: str, tables: Mapping[str, Series]) ->
 
 def _facts(
     evaluation: Evaluation, of: Subject, shifts: Mapping[str, Sequence[Shift]]
-) -> list[View]:
+) -> list[Context]:
     """What is off with a number in each table, a line each."""
     return [
         {

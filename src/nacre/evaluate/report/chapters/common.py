@@ -6,14 +6,14 @@ from typing import Any
 from nacre.evaluate.findings.columns import AVOID_TV, CARE_TV
 from nacre.report.builder import Shades
 
-View = dict[str, Any]
+Context = dict[str, Any]
 """What a template is given, by name."""
 
 
 def level(gap: float, bad: float = AVOID_TV, doubt: float = CARE_TV) -> str | None:
     """The class of a number that is this much worse than real data's.
 
-    Example:
+    Examples:
         >>> level(0.2), level(0.07), level(0.01)
         ('bad', 'doubt', None)
     """

@@ -6,14 +6,14 @@ from typing import Any
 
 from nacre.evaluate.evaluation import Evaluation
 from nacre.evaluate.findings.finding import Finding
-from nacre.evaluate.report.chapters.common import View
+from nacre.evaluate.report.chapters.common import Context
 from nacre.evaluate.scores.metric import Metric
 from nacre.evaluate.scores.score import Score
 from nacre.report.builder import Cell, DataTable, right
 from nacre.report.builder.text import number, significant
 
 
-def overall(evaluation: Evaluation) -> View:
+def overall(evaluation: Evaluation) -> Context:
     """Findings in words, worst first, and the guarantee."""
     several = len(evaluation.tables) > 1
     tables = [
@@ -35,7 +35,7 @@ def overall(evaluation: Evaluation) -> View:
 def count(findings: Sequence[Finding]) -> str:
     """How many findings there are of each kind.
 
-    Example:
+    Examples:
         >>> count([Finding("avoid", "Pairs", "x"), Finding("good", "Columns", "y")])
         '1 use to avoid, 1 that is fine'
     """
@@ -48,7 +48,7 @@ def count(findings: Sequence[Finding]) -> str:
     return ", ".join(part for part in said if part) or "nothing to report"
 
 
-def _guarantee(title: str, found: Mapping[str, Any]) -> View:
+def _guarantee(title: str, found: Mapping[str, Any]) -> Context:
     """What is guaranteed about a table, in symbols and in words."""
     if found["epsilon"] is None:
         return {"title": title, "epsilon": None, "delta": None}
@@ -66,7 +66,7 @@ def _guarantee(title: str, found: Mapping[str, Any]) -> View:
     }
 
 
-def scores(evaluation: Evaluation) -> View:
+def scores(evaluation: Evaluation) -> Context:
     """One line for each metric: what it means, the tables' values, and real data's."""
     rows = []
     for metric in evaluation.metrics:

@@ -1,7 +1,7 @@
 """The chapter of pairs of columns."""
 
 from nacre.evaluate.evaluation import Evaluation
-from nacre.evaluate.report.chapters.common import View
+from nacre.evaluate.report.chapters.common import Context
 from nacre.evaluate.report.figures.canvas import RASTER, drawn
 from nacre.evaluate.report.figures.pairs import MOST_COLUMNS, draw_matrix, draw_pair, shown_columns
 from nacre.evaluate.tables.comparison import TableComparison
@@ -10,7 +10,7 @@ from nacre.evaluate.tables.pairs import Pair
 WORST_PAIRS = 6
 
 
-def pairs(evaluation: Evaluation) -> View | None:
+def pairs(evaluation: Evaluation) -> Context | None:
     """Matrices of association, their difference, and the worst pairs."""
     measured = any(metric.group == "pairs" for metric in evaluation.metrics)
     if len(evaluation.schema.names) < 2 or not measured:
@@ -34,7 +34,7 @@ def _some(comparison: TableComparison) -> str:
     return f", the {MOST_COLUMNS} columns farthest off" if few else ""
 
 
-def _matrices(table: str, comparison: TableComparison) -> list[View]:
+def _matrices(table: str, comparison: TableComparison) -> list[Context]:
     """The association in the real table, in this one, and what is between them."""
     found, shown = comparison.pairs, shown_columns(comparison)
     names = [found.names[i] for i in shown]
@@ -55,7 +55,7 @@ def _matrices(table: str, comparison: TableComparison) -> list[View]:
     ]
 
 
-def _worst(evaluation: Evaluation, table: str) -> list[View]:
+def _worst(evaluation: Evaluation, table: str) -> list[Context]:
     """The pairs that are farthest off."""
     comparison = evaluation.comparisons[table]
     places = comparison.pairs.places()

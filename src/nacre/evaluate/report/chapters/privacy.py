@@ -5,7 +5,7 @@ from typing import Any
 
 from nacre.evaluate.evaluation import Evaluation
 from nacre.evaluate.lmdp.report import NO_DP
-from nacre.evaluate.report.chapters.common import View
+from nacre.evaluate.report.chapters.common import Context
 from nacre.evaluate.report.figures.canvas import drawn
 from nacre.evaluate.report.figures.models import draw_closest
 from nacre.report.builder import Cell, DataTable, right
@@ -23,7 +23,7 @@ _HEADS = {
 }
 
 
-def privacy(evaluation: Evaluation) -> View:
+def privacy(evaluation: Evaluation) -> Context:
     """What was released, what the data set has spent, and what attacks can do."""
     return {
         "several": len(evaluation.tables) > 1,
@@ -48,7 +48,7 @@ def privacy(evaluation: Evaluation) -> View:
     }
 
 
-def _released(table: str, guarantee: Mapping[str, Any]) -> View:
+def _released(table: str, guarantee: Mapping[str, Any]) -> Context:
     """The releases behind a guarantee, and what it rests on."""
     releases = [r for r in guarantee.get("releases") or () if isinstance(r, Mapping)]
     return {
@@ -82,7 +82,7 @@ def _says(field: str, value: Any) -> bool:
     return value not in (None, "") and not (field in ("steps", "rate") and value == 1)
 
 
-def _attacks(evaluation: Evaluation) -> list[View]:
+def _attacks(evaluation: Evaluation) -> list[Context]:
     """What membership inference reached, beside what the guarantee allows."""
     said = []
     for table in evaluation.tables:

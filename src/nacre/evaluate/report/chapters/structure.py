@@ -2,13 +2,13 @@
 
 from nacre.evaluate.evaluation import Evaluation
 from nacre.evaluate.metrics.dimension_probability import probabilities
-from nacre.evaluate.report.chapters.common import View
+from nacre.evaluate.report.chapters.common import Context
 from nacre.evaluate.report.figures.canvas import drawn
 from nacre.evaluate.report.figures.structure import LARGE, SMALL, draw_diagonal, draw_planes
 from nacre.report.builder import series_of
 
 
-def structure(evaluation: Evaluation) -> View | None:
+def structure(evaluation: Evaluation) -> Context | None:
     """The main plane, and each dimension against its real self."""
     first = next(iter(evaluation.comparisons.values()))
     probable = {t: list(probabilities(c)) for t, c in evaluation.comparisons.items()}
@@ -44,7 +44,7 @@ def structure(evaluation: Evaluation) -> View | None:
     return {"tables": tables, "width": width, "figures": figures}
 
 
-def _planes(evaluation: Evaluation, size: tuple[float, float]) -> list[View]:
+def _planes(evaluation: Evaluation, size: tuple[float, float]) -> list[Context]:
     clouds, explained = draw_planes(evaluation.comparisons, size)
     real = f"these directions hold {explained:.0%} of the variance"
     return [

@@ -2,7 +2,7 @@
 
 from nacre.evaluate.evaluation import Evaluation
 from nacre.evaluate.findings.models import AVOID_AUC, CARE_AUC
-from nacre.evaluate.report.chapters.common import View, level, shades
+from nacre.evaluate.report.chapters.common import Context, level, shades
 from nacre.evaluate.report.figures.canvas import drawn
 from nacre.evaluate.report.figures.models import draw_curves
 from nacre.evaluate.scores.metric import Metric
@@ -13,7 +13,7 @@ from nacre.report.builder.text import number
 LIMITS = AVOID_AUC, CARE_AUC
 
 
-def usefulness(evaluation: Evaluation) -> View | None:
+def usefulness(evaluation: Evaluation) -> Context | None:
     """Curves of the best model, then a table by model for each measure."""
     metrics = [m for m in evaluation.metrics if m.group == "usefulness"]
     if not metrics or evaluation.label is None:
@@ -48,7 +48,7 @@ def _best(evaluation: Evaluation) -> str:
     return str(max(ranked, key=lambda score: score.reference or 0).part) if ranked else ""
 
 
-def _curves(evaluation: Evaluation, best: str) -> list[View]:
+def _curves(evaluation: Evaluation, best: str) -> list[Context]:
     titles = ("ROC curve", "Precision and recall")
     figures = draw_curves(evaluation.comparisons, best)
     return [
