@@ -15,6 +15,7 @@ from __future__ import annotations
 import decimal
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,19 +37,40 @@ TAIL = 900.0  # the proof leaves out events of chance exp(-TAIL)
 
 def discrete_gaussian(keys: Any, size: int) -> Any:
     """`size` independent integers from N_Z(0, SCALE^2), as int64.  Needs 64-bit numbers enabled."""
+    import jax
     import jax.numpy as jnp
 
-    packed = jnp.asarray(_packed_table())
-    words, more = secret_bits(keys, (2, 4, size), jnp.uint64)
-    bucket = words >> (64 - TABLE_BITS)
-    entry, fine = (part[bucket.astype(jnp.int32)] for part in packed)
-    alias = entry & (2**TABLE_BITS - 1)
-    point, threshold = words << TABLE_BITS, entry - alias
-    own = (point < threshold) | ((point == threshold) & (more < fine))
-    chosen = jnp.where(own, bucket, alias)
-    x = chosen.astype(jnp.int64) - 2 ** (TABLE_BITS - 1)
+    first_keys, more_keys = jnp.moveaxis(jax.vmap(jax.random.split)(keys), 1, 0)
+    chosen = draw_places(
+        packed_table(narrow_weights()),
+        secret_bits(first_keys, (4, size), jnp.uint64),
+        lambda: secret_bits(more_keys, (4, size), jnp.uint64),
+    )
+    x = chosen - 2 ** (TABLE_BITS - 1)
     first, second = STRETCH
     return (x[0] + first * x[1]) + second * (x[2] + first * x[3])
+
+
+def draw_places(table: NDArray[np.uint64], words: Any, more: Callable[[], Any]) -> Any:
+    """Places in a `packed_table`, one for each of `words`, with its weights' probabilities exactly.
+
+    A draw takes 128 bits.  The first 64, `words`, decide it unless they meet a threshold's own
+    leading bits, which one in 2^52 does or fewer; `more()` makes the other 64, and is run only then.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    bits = table.shape[1].bit_length() - 1
+    coarse, fine = jnp.asarray(table)
+    bucket = (words >> (64 - bits)).astype(jnp.int32)
+    entry = coarse.at[bucket].get(mode="promise_in_bounds")
+    alias = entry & (2**bits - 1)
+    point, threshold = words << bits, entry - alias
+    below, tie = point < threshold, point == threshold
+    own = jax.lax.cond(
+        jnp.any(tie), lambda: below | (tie & (more() < fine[bucket])), lambda: below
+    )
+    return jnp.where(own, bucket, alias.astype(jnp.int32)).astype(jnp.int64)
 
 
 def leftover_delta(size: int, steps: int) -> float:
@@ -115,13 +137,20 @@ def alias_table(weights: tuple[int, ...]) -> tuple[list[int], list[int]]:
 
 
 @functools.cache
-def _packed_table() -> NDArray[np.uint64]:
-    """Of each bucket: the leading 52 bits of its threshold with its alias, and the other 64."""
-    thresholds, aliases = alias_table(narrow_weights())
-    full = 2 ** (WORD_BITS - TABLE_BITS)
+def packed_table(weights: tuple[int, ...]) -> NDArray[np.uint64]:
+    """Of each bucket: the leading bits of its threshold with its alias, and the other 64.
+
+    The weights add up to 2^128 and are 2^bits, so that a threshold has 128 - bits: 64 - bits of them
+    share a word with the alias.
+    """
+    bits = len(weights).bit_length() - 1
+    if len(weights) != 2**bits or bits < 1 or sum(weights) != 2**WORD_BITS:
+        raise ValueError("A table has 2, 4, 8, ... weights that add up to 2^128.")
+    thresholds, aliases = alias_table(weights)
+    full = 2 ** (WORD_BITS - bits)
     # A full bucket has itself as its alias, so that its threshold does not matter.
     words = [
-        ((t % full) >> 64 << TABLE_BITS | a, (t % full) & (2**64 - 1))
+        ((t % full) >> 64 << bits | a, (t % full) & (2**64 - 1))
         for t, a in zip(thresholds, aliases, strict=True)
     ]
     return np.array(words, np.uint64).T.copy()

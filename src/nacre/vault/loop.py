@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from nacre.errors import NacreError
 from nacre.vault.integers import SCALE, discrete_gaussian
 from nacre.vault.noise import on_cpu, secret_bits
+from nacre.vault.poisson import draw_batch
 from nacre.vault.tracing import RefusedFunction, Traced, trace
 
 LANES = 64  # rows of a chunk that every CPU of today works off alike, wherever they stand
@@ -143,10 +144,7 @@ class Loop:
             )
             open_keys = jax.random.split(jax.random.fold_in(public, step))
             shared = self.prepare(state, open_keys[0])
-        total = len(valid)
-        chosen = secret_bits(sampling, (total,), jnp.uint32) < jnp.uint32(self.threshold)
-        (batch,) = jnp.nonzero(chosen & valid, size=total, fill_value=total)
-        size = jnp.sum(chosen & valid)
+        batch, size = draw_batch(sampling, valid, self.threshold)
         sums: tuple[Any, ...] = ()
         for place, stage in enumerate(self.stages):
             noisy = self._stage_sum(stage, (shared, sums), rows, batch, size, row_key)
@@ -167,27 +165,27 @@ class Loop:
         if not isinstance(program, Traced):
             raise RefusedFunction("A loop runs checked programs only: use `Loop.checked`.")
         leaves = jax.tree.leaves(public)  # here, as the caller's classes may not see rows
-        units = self._units(stage)
+        units, total = self._units(stage), len(rows[0])
 
         def contribution(index: Any) -> Any:
-            row = [part[jnp.minimum(index, len(part) - 1)] for part in rows]
+            row = [part[jnp.minimum(index, total - 1)] for part in rows]
             with jax.enable_x64(False):
                 outputs = program(*leaves, *row, jax.random.fold_in(key, index))
             wide = jnp.concatenate([value.astype(jnp.float64).ravel() for value in outputs])
             norm = jnp.sqrt(jnp.sum(wide**2))
             # Shrunk by 2^-40 so that rounding of the norm cannot carry it over the clip.
             scale = jnp.minimum(1.0, stage.clip / norm) * (1 - 2.0**-40)
-            good = jnp.isfinite(norm) & (norm > 0) & (index < len(batch))
+            good = jnp.isfinite(norm) & (norm > 0) & (index < total)
             steps = jnp.trunc(wide * scale * (units / stage.clip))
             return jnp.where(good, jnp.nan_to_num(steps), 0).astype(jnp.int64)
 
         every = jax.lax.map if self.exact else lambda one, part: jax.vmap(one)(part)
-        padded = jnp.concatenate([batch, jnp.full(self.chunk, len(batch), batch.dtype)])
+        padded = jnp.concatenate([batch, jnp.full(self.chunk, total, batch.dtype)])
 
         def body(carry: Any) -> Any:
-            start, total = carry
+            start, found = carry
             part = jax.lax.dynamic_slice(padded, (start,), (self.chunk,))
-            return start + self.chunk, total + jnp.sum(every(contribution, part), axis=0)
+            return start + self.chunk, found + jnp.sum(every(contribution, part), axis=0)
 
         length = sum(math.prod(value.shape) for value in program.outputs)
         begin = (jnp.zeros((), batch.dtype), jnp.zeros(length, jnp.int64))
