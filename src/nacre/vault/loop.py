@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ from nacre.vault.tracing import RefusedFunction, Traced, trace
 
 LANES = 64  # rows of a chunk that every CPU of today works off alike, wherever they stand
 MOST_UNITS = 2.0**50  # of one clip: float64 holds every contribution exactly
+ANCHOR = 1.5 * 2.0**52  # from here float64 counts in ones, 2^51 in either direction
+ANCHOR_BITS = struct.unpack("<q", struct.pack("<d", ANCHOR))[0]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -165,31 +168,47 @@ class Loop:
         if not isinstance(program, Traced):
             raise RefusedFunction("A loop runs checked programs only: use `Loop.checked`.")
         leaves = jax.tree.leaves(public)  # here, as the caller's classes may not see rows
-        units, total = self._units(stage), len(rows[0])
+        total = len(rows[0])
 
-        def contribution(index: Any) -> Any:
+        def outputs(index: Any) -> Any:
             row = [part[jnp.minimum(index, total - 1)] for part in rows]
             with jax.enable_x64(False):
-                outputs = program(*leaves, *row, jax.random.fold_in(key, index))
-            wide = jnp.concatenate([value.astype(jnp.float64).ravel() for value in outputs])
-            norm = jnp.sqrt(jnp.sum(wide**2))
-            # Shrunk by 2^-40 so that rounding of the norm cannot carry it over the clip.
-            scale = jnp.minimum(1.0, stage.clip / norm) * (1 - 2.0**-40)
-            good = jnp.isfinite(norm) & (norm > 0) & (index < total)
-            steps = jnp.trunc(wide * scale * (units / stage.clip))
-            return jnp.where(good, jnp.nan_to_num(steps), 0).astype(jnp.int64)
+                return program(*leaves, *row, jax.random.fold_in(key, index))
 
         every = jax.lax.map if self.exact else lambda one, part: jax.vmap(one)(part)
         padded = jnp.concatenate([batch, jnp.full(self.chunk, total, batch.dtype)])
 
         def body(carry: Any) -> Any:
-            start, found = carry
-            part = jax.lax.dynamic_slice(padded, (start,), (self.chunk,))
-            return start + self.chunk, found + jnp.sum(every(contribution, part), axis=0)
+            start, sums = carry
+            values = every(outputs, jax.lax.dynamic_slice(padded, (start,), (self.chunk,)))
 
-        length = sum(math.prod(value.shape) for value in program.outputs)
-        begin = (jnp.zeros((), batch.dtype), jnp.zeros(length, jnp.int64))
-        return jax.lax.while_loop(lambda carry: carry[0] < size, body, begin)[1]
+            def add(place: Any, sums: Any) -> Any:
+                steps = self._clipped(stage, [value[place] for value in values])
+                return [found + step for found, step in zip(sums, steps, strict=True)]
+
+            # One row after the other, and none that is not there.
+            rest = jnp.minimum(size - start, self.chunk)
+            return start + self.chunk, jax.lax.fori_loop(0, rest, add, sums)
+
+        begin = [jnp.zeros(value.shape, jnp.int64) for value in program.outputs]
+        first = jnp.zeros((), batch.dtype)
+        sums = jax.lax.while_loop(lambda carry: carry[0] < size, body, (first, begin))[1]
+        return jnp.concatenate([found.ravel() for found in sums])
+
+    def _clipped(self, stage: LoopStage, values: Sequence[Any]) -> list[Any]:
+        """One row's contribution in whole units: zero if it has anything that is not finite."""
+        wide = [value.astype(jnp.float64) for value in values]
+        norm = jnp.sqrt(sum(jnp.sum(value**2) for value in wide))
+        # Shrunk by 2^-40 so that rounding of the norm cannot carry it over the clip.
+        scale = jnp.minimum(1.0, stage.clip / norm) * (1 - 2.0**-40)
+        units = scale * (self._units(stage) / stage.clip)
+        good = jnp.isfinite(norm) & (norm > 0)  # then every value is finite, too
+        return [_integers(jnp.where(good, jnp.trunc(value * units), 0.0)) for value in wide]
+
+
+def _integers(whole: Any) -> Any:
+    """int64 of float64 that hold integers below 2^51, by their bits: CPUs have no quicker way."""
+    return jax.lax.bitcast_convert_type(whole + ANCHOR, jnp.int64) - ANCHOR_BITS
 
 
 def _single(value: Any) -> Any:
