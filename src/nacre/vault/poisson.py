@@ -75,12 +75,11 @@ def by_hits(keys: Any, valid: Any, threshold: int) -> tuple[Any, Any]:
     rows, bits = len(valid), place_bits(len(valid))
     table, first = _hits_table(bits, threshold)
     most = most_hits(bits, threshold)
-    words = secret_bits(keys, (4 + most,), jnp.uint32)
-    head = words[:4].astype(jnp.uint64)
-    word, more = (head[0] << 32) | head[1], (head[2] << 32) | head[3]
-    number = first + draw_places(table, word, lambda: more)
+    words = secret_bits(keys, (5 + most,), jnp.uint32)
+    head = words[1:5].astype(jnp.uint64)
+    number = first + draw_places(table, words[0], lambda: (head[::2] << 32) | head[1::2])
     # A hit that was not thrown, or past the last row, is at a place that no row has.
-    drawn = (words[4:] >> (ODDS_BITS - bits)).astype(jnp.int64)
+    drawn = (words[5:] >> (ODDS_BITS - bits)).astype(jnp.int64)
     places = jnp.sort(jnp.where(jnp.arange(most) < number, jnp.minimum(drawn, rows), rows))
     again = jnp.concatenate([jnp.zeros(1, bool), places[1:] == places[:-1]])
     counts = (places < rows) & valid[jnp.minimum(places, rows - 1)]
