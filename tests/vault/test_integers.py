@@ -68,7 +68,10 @@ def test_ties_are_decided_by_the_other_bits():
                 wanted.append(bucket if bits < threshold else other)
     assert len(edges) >= 12
     words = np.array([edge >> 96 for edge in edges], np.uint32)
-    more = [edge >> 32 & (2**64 - 1) for edge in edges], [(edge << 32) & (2**64 - 1) for edge in edges]
+    more = (
+        [edge >> 32 & (2**64 - 1) for edge in edges],
+        [(edge << 32) & (2**64 - 1) for edge in edges],
+    )
     with jax.enable_x64(True):
         rest = np.array(more, np.uint64)
         found = draw_places(table, jax.numpy.asarray(words), lambda: jax.numpy.asarray(rest))

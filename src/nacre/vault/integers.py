@@ -3,7 +3,8 @@
 A narrow discrete Gaussian is drawn by the alias method (Walker, 1977) from 128 random bits, with
 probabilities that are whole multiples of 2^-128; the first 32 decide unless they tie.  Two of them,
 one stretched, add up to a wider one (Micciancio and Walter, 2017), and two of those to the one that
-is used: four short words a number, no floating point.  The width is always `SCALE`; callers choose the unit of their sums to match.
+is used: four short words a number, no floating point.  The width is always `SCALE`; callers choose
+the unit of their sums to match.
 
 Law:  for x, y ~ N_Z(0, s^2) and a whole number c, x + c y has the law N_Z(0, s^2 (1 + c^2)) up to
       a factor within 1 +- 7 exp(-2 pi^2 s^2 / (1 + c^2)) at every integer (docs/privacy.md,
@@ -155,8 +156,8 @@ def alias_table(weights: tuple[int, ...]) -> tuple[list[int], list[int]]:
 def packed_table(weights: tuple[int, ...]) -> NDArray[np.uint64]:
     """Of each bucket: 32 bits, its threshold's leading ones and its alias; then 64; then the rest.
 
-    The weights add up to 2^128 and are 2^bits many, so that a threshold has 128 - bits bits: 32 - bits
-    beside the alias, 64 in the second word, and 32 at the upper end of the third.
+    The weights add up to 2^128 and their number is 2^bits, so that a threshold has 128 - bits bits:
+    32 - bits beside the alias, 64 in the second word, and 32 at the upper end of the third.
     """
     bits = len(weights).bit_length() - 1
     if len(weights) != 2**bits or not 1 <= bits < 32 or sum(weights) != 2**WORD_BITS:

@@ -52,8 +52,10 @@ class Loop:
     Exactness:    contributions are clipped in float64 and rounded towards zero to integers; sums
                   and noise are integers.  That a row's contribution is a function of the row
                   alone is proved with `exact`, where rows are worked off one at a time by the same
-                  instructions.  Without it rows are mapped in chunks, and it is an assumption
-                  about the compiler, tested by tests/privacy/test_places.py.
+                  instructions.  Without it programs are mapped in chunks, and it is an assumption
+                  about the compiler, tested by tests/privacy/test_places.py; clipping and rounding
+                  are done one row at a time in any case.
+    Batches:      `poisson.draw_batch`; where the table is long, nothing in a step is as long as it.
     Bad rows:     contribute zero, as does a contribution that is not finite.
 
     A multiplier of zero adds no noise: for tests, and for runs that promise nothing.
@@ -62,7 +64,7 @@ class Loop:
     prepare: Callable[[Any, Any], Any]
     stages: Sequence[LoopStage]
     update: Callable[[Any, tuple[Any, ...], Any], Any]
-    threshold: int  # a row joins a batch if 32 random bits are below this
+    threshold: int  # a row joins a batch with probability threshold / 2^32
     multiplier: float
     chunk: int
     exact: bool = False
@@ -123,7 +125,7 @@ class Loop:
 
         def call(*arguments: Any) -> Any:
             with jax.enable_x64(True), on_cpu():
-                return compiled(*jax.device_put(arguments, jax.devices("cpu")[0]))
+                return compiled(*on_device(arguments))
 
         return call
 
@@ -175,24 +177,28 @@ class Loop:
             with jax.enable_x64(False):
                 return program(*leaves, *row, jax.random.fold_in(key, index))
 
-        every = jax.lax.map if self.exact else lambda one, part: jax.vmap(one)(part)
+        def add(sums: Any, values: Any) -> Any:
+            steps = self._clipped(stage, values)
+            return [found + step for found, step in zip(sums, steps, strict=True)]
+
+        none = [jnp.zeros(value.shape, jnp.int64) for value in program.outputs]
+        if self.exact:
+            sums = jax.lax.fori_loop(0, size, lambda i, sums: add(sums, outputs(batch[i])), none)
+            return jnp.concatenate([found.ravel() for found in sums])
         padded = jnp.concatenate([batch, jnp.full(self.chunk, total, batch.dtype)])
 
         def body(carry: Any) -> Any:
             start, sums = carry
-            values = every(outputs, jax.lax.dynamic_slice(padded, (start,), (self.chunk,)))
-
-            def add(place: Any, sums: Any) -> Any:
-                steps = self._clipped(stage, [value[place] for value in values])
-                return [found + step for found, step in zip(sums, steps, strict=True)]
-
+            part = jax.lax.dynamic_slice(padded, (start,), (self.chunk,))
+            values = jax.vmap(outputs)(part)
             # One row after the other, and none that is not there.
             rest = jnp.minimum(size - start, self.chunk)
-            return start + self.chunk, jax.lax.fori_loop(0, rest, add, sums)
+            return start + self.chunk, jax.lax.fori_loop(
+                0, rest, lambda i, sums: add(sums, [value[i] for value in values]), sums
+            )
 
-        begin = [jnp.zeros(value.shape, jnp.int64) for value in program.outputs]
-        first = jnp.zeros((), batch.dtype)
-        sums = jax.lax.while_loop(lambda carry: carry[0] < size, body, (first, begin))[1]
+        begin = (jnp.zeros((), batch.dtype), none)
+        sums = jax.lax.while_loop(lambda carry: carry[0] < size, body, begin)[1]
         return jnp.concatenate([found.ravel() for found in sums])
 
     def _clipped(self, stage: LoopStage, values: Sequence[Any]) -> list[Any]:
@@ -209,6 +215,11 @@ class Loop:
 def _integers(whole: Any) -> Any:
     """int64 of float64 that hold integers below 2^51, by their bits: CPUs have no quicker way."""
     return jax.lax.bitcast_convert_type(whole + ANCHOR, jnp.int64) - ANCHOR_BITS
+
+
+def on_device(values: Any) -> Any:
+    """The values as arrays of the CPU, without copying those that are."""
+    return jax.device_put(values, jax.devices("cpu")[0])
 
 
 def _single(value: Any) -> Any:

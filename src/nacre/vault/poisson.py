@@ -4,18 +4,17 @@ Every row joins by itself with probability p = threshold / 2^32.  Where there ar
 32 random bits (`every_row`).  Where there are many, hits are thrown instead (`by_hits`): a Poisson
 number of them, each at a place drawn uniformly from N = 2^m >= rows, and a row joins if it was hit.
 
-Law:    if K ~ Poisson(N r) hits fall independently and uniformly on N places, the places' numbers of
-        hits are independent and Poisson(r) each (Kingman, 1993, "colouring theorem").  With
-        r = -ln(1 - p) a place is hit with probability 1 - exp(-r) = p, independently of all others.
-        Places beyond the rows are hit by nobody's row.  So nothing has to be distinct, nothing is
-        drawn again, and only K is not exact: see `hit_weights`.
+Law:  if K ~ Poisson(N r) hits fall independently and uniformly on N places, the places' numbers of
+      hits are independent and Poisson(r) each (docs/privacy.md, section 5).  With r = -ln(1 - p) a
+      place is hit with probability 1 - exp(-r) = p, independently of all others.  Places beyond the
+      rows are nobody's.  So nothing has to be distinct, nothing is drawn again, and only K is not
+      exact: see `hit_weights`.
 """
 
 from __future__ import annotations
 
 import decimal
 import functools
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -123,15 +122,14 @@ def hit_weights(bits: int, threshold: int) -> tuple[int, tuple[int, ...]]:
 
 
 def _until_tail(ratio: Callable[[int], decimal.Decimal]) -> list[decimal.Decimal]:
-    """Weights that begin beside a weight of 1, by falling ratios, while more than `TAIL` is left."""
+    """Weights beside a weight of 1, by falling ratios, as long as more than `TAIL` is left."""
     found: list[decimal.Decimal] = []
-    mass = decimal.Decimal(1)
-    for k in itertools.count():
-        step = ratio(k)
-        if step < 1 and mass * step / (1 - step) <= TAIL:
-            return found
+    mass, step = decimal.Decimal(1), ratio(0)
+    while step >= 1 or mass * step / (1 - step) > TAIL:
         mass *= step
         found.append(mass)
+        step = ratio(len(found))
+    return found
 
 
 @functools.cache
@@ -139,5 +137,3 @@ def _hits_table(bits: int, threshold: int) -> tuple[NDArray[np.uint64], int]:
     first, weights = hit_weights(bits, threshold)
     size = max(2, 1 << (len(weights) - 1).bit_length())
     return packed_table((*weights, *[0] * (size - len(weights)))), first
-
-
