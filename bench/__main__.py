@@ -10,6 +10,7 @@ NAMES = {
     "peers": "other tools on Adult's official split, if they are installed",
     "speed": "a training step, vault.sum, and memory against references in the same run",
     "startup": "import, --help and demo times",
+    "training": "a step of private training against NumPy, and by the number of rows",
     "tables": "the papers' tables on eight data sets, run again; --quick takes minutes",
 }
 # A command is a verb, its module a noun.

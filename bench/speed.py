@@ -12,21 +12,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from bench import training
 from bench.protocol import official_split
+from bench.training import best
 from nacre.rows import Source, Stream, TableEncoder
 from nacre.vault import Bound, Plan, Segment, Sum, Vault
 
 FEATURES, BATCH = 1000, 1100
-
-
-def best(run: Callable[[], Any], repeats: int = 5) -> float:
-    """The shortest of several runs: what the machine can do when nothing else is in the way."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def paper_step_in_numpy(width: int) -> Callable[[], None]:
@@ -189,7 +181,7 @@ def reference(rows: int, width: int) -> float:
 
 
 def main(arguments: list[str]) -> None:
-    """Print the three tables."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(prog="python -m bench speed")
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--memory", type=int, default=0, help=argparse.SUPPRESS)
@@ -206,6 +198,7 @@ def main(arguments: list[str]) -> None:
     print(f"  ours, compiled                          {ours * 1e3:8.2f} ms")
     print(f"  the same step in NumPy                  {plain * 1e3:8.2f} ms  {plain / ours:.1f} x")
     print(f"  the paper's step in NumPy (batch 1,100) {paper * 1e3:8.2f} ms  {paper / ours:.1f} x")
+    training.main([])
     seconds, base = ask(options.rows, FEATURES), reference(options.rows, width)
     print(f"vault.sum over {options.rows:,} rows, {FEATURES:,} frequencies")
     print(

@@ -1,9 +1,10 @@
 """Discrete Gaussian noise inside a compiled loop: integers only, from one table of 4,096 entries.
 
 A narrow discrete Gaussian is drawn by the alias method (Walker, 1977) from 128 random bits, with
-probabilities that are whole multiples of 2^-128.  Two of them, one stretched, add up to a wider one
-(Micciancio and Walter, 2017), and two of those to the one that is used: eight words a number, no
-floating point.  The width is always `SCALE`; callers choose the unit of their sums to match.
+probabilities that are whole multiples of 2^-128; the first 32 decide unless they tie.  Two of them,
+one stretched, add up to a wider one (Micciancio and Walter, 2017), and two of those to the one that
+is used: four short words a number, no floating point.  The width is always `SCALE`; callers choose
+the unit of their sums to match.
 
 Law:
     for x, y ~ N_Z(0, s^2) and a whole number c, x + c y has the law N_Z(0, s^2 (1 + c^2)) up to a
@@ -16,6 +17,7 @@ from __future__ import annotations
 import decimal
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,29 +33,65 @@ SCALE = NARROW * math.sqrt((1 + STRETCH[0] ** 2) * (1 + STRETCH[1] ** 2))  # abo
 
 # Total variation between what is drawn and N_Z(0, SCALE^2), a number: four times the table's
 # (computed in the tests: 1.4e-24 each, all of it beyond its end), and less for the two sums.
+# A batch is drawn no further from its law (`poisson.hit_weights`).
 DISTANCE = 7e-24
 TAIL = 900.0  # the proof leaves out events of chance exp(-TAIL)
 
 
 def discrete_gaussian(keys: Any, size: int) -> Any:
     """`size` independent integers from N_Z(0, SCALE^2), as int64.  Needs 64-bit numbers enabled."""
+    import jax
     import jax.numpy as jnp
 
-    packed = jnp.asarray(_packed_table())
-    words, more = secret_bits(keys, (2, 4, size), jnp.uint64)
-    bucket = words >> (64 - TABLE_BITS)
-    entry, fine = (part[bucket.astype(jnp.int32)] for part in packed)
-    alias = entry & (2**TABLE_BITS - 1)
-    point, threshold = words << TABLE_BITS, entry - alias
-    own = (point < threshold) | ((point == threshold) & (more < fine))
-    chosen = jnp.where(own, bucket, alias)
-    x = chosen.astype(jnp.int64) - 2 ** (TABLE_BITS - 1)
+    first_keys, more_keys = jnp.moveaxis(jax.vmap(jax.random.split)(keys), 1, 0)
+    # Two 64-bit numbers make four words: the generator's blocks are of 64 bits.
+    pairs = secret_bits(first_keys, (2, size), jnp.uint64)
+    words = jnp.concatenate([pairs >> 32, pairs]).astype(jnp.uint32)
+    x = draw_places(
+        packed_table(narrow_weights()),
+        words,
+        lambda: secret_bits(more_keys, (2, *words.shape), jnp.uint64),
+    )
+    x = x - 2 ** (TABLE_BITS - 1)
     first, second = STRETCH
-    return (x[0] + first * x[1]) + second * (x[2] + first * x[3])
+    # Up to 2^12 (1 + 115) fits into 32 bits.
+    low, high = ((x[place] + first * x[place + 1]).astype(jnp.int64) for place in (0, 2))
+    return low + second * high
+
+
+def draw_places(table: NDArray[np.uint64], words: Any, more: Callable[[], Any]) -> Any:
+    """Places in a `packed_table`, one for each of `words`, with its weights' probabilities exactly.
+
+    The first 32 bits of a draw, `words`, decide it unless they meet a threshold's own leading bits.
+    Only then are the others made, by `more()`: two arrays of 64 for each word, of which 96 count.
+    How often that happens has nothing to do with the rows.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    bits = table.shape[1].bit_length() - 1
+    coarse, fine, finest = jnp.asarray(table)
+    coarse = coarse.astype(jnp.uint32)
+    bucket = (words >> (32 - bits)).astype(jnp.int32)
+    entry = coarse.at[bucket].get(mode="promise_in_bounds")
+    alias = entry & (2**bits - 1)
+    point, threshold = words << bits, entry - alias
+    below, tie = point < threshold, point == threshold
+
+    def resolved() -> Any:
+        second, third = more()
+        less = second < fine[bucket]
+        less |= (second == fine[bucket]) & (third < finest[bucket])
+        return below | (tie & less)
+
+    own = jax.lax.cond(jnp.any(tie), resolved, lambda: below)
+    return jnp.where(own, bucket, alias.astype(jnp.int32))
 
 
 def leftover_delta(size: int, steps: int) -> float:
-    """How far `steps` noisy sums of `size` numbers are from discrete Gaussian ones, together.
+    """How far `steps` noisy sums of `size` numbers are from ideal ones, together.
+
+    Ideal are discrete Gaussians on Poisson batches; a step's batch counts as one number more.
 
     Theorem (docs/privacy.md, section 5): if with real Gaussian noise the steps would be
     (epsilon, delta)-private, then as they are drawn they are (e, d)-private with
@@ -62,7 +100,7 @@ def leftover_delta(size: int, steps: int) -> float:
     Total variation adds up over independent numbers and over adaptive steps, and what is computed
     from the sums afterwards cannot increase it.
     """
-    return size * steps * DISTANCE
+    return (size + 1) * steps * DISTANCE
 
 
 def leftover_epsilon(size: int, steps: int) -> float:
@@ -116,13 +154,21 @@ def alias_table(weights: tuple[int, ...]) -> tuple[list[int], list[int]]:
 
 
 @functools.cache
-def _packed_table() -> NDArray[np.uint64]:
-    """Of each bucket: the leading 52 bits of its threshold with its alias, and the other 64."""
-    thresholds, aliases = alias_table(narrow_weights())
-    full = 2 ** (WORD_BITS - TABLE_BITS)
+def packed_table(weights: tuple[int, ...]) -> NDArray[np.uint64]:
+    """Of each bucket: 32 bits, its threshold's leading ones and its alias; then 64; then the rest.
+
+    The weights add up to 2^128 and their number is 2^bits, so that a threshold has 128 - bits bits:
+    32 - bits beside the alias, 64 in the second word, and 32 at the upper end of the third.
+    """
+    bits = len(weights).bit_length() - 1
+    if len(weights) != 2**bits or not 1 <= bits < 32 or sum(weights) != 2**WORD_BITS:
+        raise ValueError("A table has 2, 4, 8, ... weights that add up to 2^128.")
+    thresholds, aliases = alias_table(weights)
     # A full bucket has itself as its alias, so that its threshold does not matter.
+    cut = [threshold % 2 ** (WORD_BITS - bits) for threshold in thresholds]
     words = [
-        ((t % full) >> 64 << TABLE_BITS | a, (t % full) & (2**64 - 1))
-        for t, a in zip(thresholds, aliases, strict=True)
+        [t >> 96 << bits | alias for t, alias in zip(cut, aliases, strict=True)],
+        [t >> 32 & (2**64 - 1) for t in cut],
+        [(t & (2**32 - 1)) << 32 for t in cut],
     ]
-    return np.array(words, np.uint64).T.copy()
+    return np.array(words, np.uint64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,10 +14,13 @@ import jax.numpy as jnp
 from nacre.errors import NacreError
 from nacre.vault.integers import SCALE, discrete_gaussian
 from nacre.vault.noise import on_cpu, secret_bits
+from nacre.vault.poisson import draw_batch
 from nacre.vault.tracing import RefusedFunction, Traced, trace
 
 LANES = 64  # rows of a chunk that every CPU of today works off alike, wherever they stand
 MOST_UNITS = 2.0**50  # of one clip: float64 holds every contribution exactly
+ANCHOR = 1.5 * 2.0**52  # from here float64 counts in ones, 2^51 in either direction
+ANCHOR_BITS = struct.unpack("<q", struct.pack("<d", ANCHOR))[0]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -48,8 +52,10 @@ class Loop:
     Exactness:    contributions are clipped in float64 and rounded towards zero to integers; sums
                   and noise are integers.  That a row's contribution is a function of the row
                   alone is proved with `exact`, where rows are worked off one at a time by the same
-                  instructions.  Without it rows are mapped in chunks, and it is an assumption
-                  about the compiler, tested by tests/privacy/test_places.py.
+                  instructions.  Without it programs are mapped in chunks, and it is an assumption
+                  about the compiler, tested by tests/privacy/test_places.py; clipping and rounding
+                  are done one row at a time in any case.
+    Batches:      `poisson.draw_batch`; where the table is long, nothing in a step is as long as it.
     Bad rows:     contribute zero, as does a contribution that is not finite.
 
     A multiplier of zero adds no noise: for tests, and for runs that promise nothing.
@@ -58,7 +64,7 @@ class Loop:
     prepare: Callable[[Any, Any], Any]
     stages: Sequence[LoopStage]
     update: Callable[[Any, tuple[Any, ...], Any], Any]
-    threshold: int  # a row joins a batch if 32 random bits are below this
+    threshold: int  # a row joins a batch with probability threshold / 2^32
     multiplier: float
     chunk: int
     exact: bool = False
@@ -119,7 +125,7 @@ class Loop:
 
         def call(*arguments: Any) -> Any:
             with jax.enable_x64(True), on_cpu():
-                return compiled(*jax.device_put(arguments, jax.devices("cpu")[0]))
+                return compiled(*on_device(arguments))
 
         return call
 
@@ -143,10 +149,7 @@ class Loop:
             )
             open_keys = jax.random.split(jax.random.fold_in(public, step))
             shared = self.prepare(state, open_keys[0])
-        total = len(valid)
-        chosen = secret_bits(sampling, (total,), jnp.uint32) < jnp.uint32(self.threshold)
-        (batch,) = jnp.nonzero(chosen & valid, size=total, fill_value=total)
-        size = jnp.sum(chosen & valid)
+        batch, size = draw_batch(sampling, valid, self.threshold)
         sums: tuple[Any, ...] = ()
         for place, stage in enumerate(self.stages):
             noisy = self._stage_sum(stage, (shared, sums), rows, batch, size, row_key)
@@ -167,31 +170,56 @@ class Loop:
         if not isinstance(program, Traced):
             raise RefusedFunction("A loop runs checked programs only: use `Loop.checked`.")
         leaves = jax.tree.leaves(public)  # here, as the caller's classes may not see rows
-        units = self._units(stage)
+        total = len(rows[0])
 
-        def contribution(index: Any) -> Any:
-            row = [part[jnp.minimum(index, len(part) - 1)] for part in rows]
+        def outputs(index: Any) -> Any:
+            row = [part[jnp.minimum(index, total - 1)] for part in rows]
             with jax.enable_x64(False):
-                outputs = program(*leaves, *row, jax.random.fold_in(key, index))
-            wide = jnp.concatenate([value.astype(jnp.float64).ravel() for value in outputs])
-            norm = jnp.sqrt(jnp.sum(wide**2))
-            # Shrunk by 2^-40 so that rounding of the norm cannot carry it over the clip.
-            scale = jnp.minimum(1.0, stage.clip / norm) * (1 - 2.0**-40)
-            good = jnp.isfinite(norm) & (norm > 0) & (index < len(batch))
-            steps = jnp.trunc(wide * scale * (units / stage.clip))
-            return jnp.where(good, jnp.nan_to_num(steps), 0).astype(jnp.int64)
+                return program(*leaves, *row, jax.random.fold_in(key, index))
 
-        every = jax.lax.map if self.exact else lambda one, part: jax.vmap(one)(part)
-        padded = jnp.concatenate([batch, jnp.full(self.chunk, len(batch), batch.dtype)])
+        def add(sums: Any, values: Any) -> Any:
+            steps = self._clipped(stage, values)
+            return [found + step for found, step in zip(sums, steps, strict=True)]
+
+        none = [jnp.zeros(value.shape, jnp.int64) for value in program.outputs]
+        if self.exact:
+            sums = jax.lax.fori_loop(0, size, lambda i, sums: add(sums, outputs(batch[i])), none)
+            return jnp.concatenate([found.ravel() for found in sums])
+        padded = jnp.concatenate([batch, jnp.full(self.chunk, total, batch.dtype)])
 
         def body(carry: Any) -> Any:
-            start, total = carry
+            start, sums = carry
             part = jax.lax.dynamic_slice(padded, (start,), (self.chunk,))
-            return start + self.chunk, total + jnp.sum(every(contribution, part), axis=0)
+            values = jax.vmap(outputs)(part)
+            # One row after the other, and none that is not there.
+            rest = jnp.minimum(size - start, self.chunk)
+            return start + self.chunk, jax.lax.fori_loop(
+                0, rest, lambda i, sums: add(sums, [value[i] for value in values]), sums
+            )
 
-        length = sum(math.prod(value.shape) for value in program.outputs)
-        begin = (jnp.zeros((), batch.dtype), jnp.zeros(length, jnp.int64))
-        return jax.lax.while_loop(lambda carry: carry[0] < size, body, begin)[1]
+        begin = (jnp.zeros((), batch.dtype), none)
+        sums = jax.lax.while_loop(lambda carry: carry[0] < size, body, begin)[1]
+        return jnp.concatenate([found.ravel() for found in sums])
+
+    def _clipped(self, stage: LoopStage, values: Sequence[Any]) -> list[Any]:
+        """One row's contribution in whole units: zero if it has anything that is not finite."""
+        wide = [value.astype(jnp.float64) for value in values]
+        norm = jnp.sqrt(sum(jnp.sum(value**2) for value in wide))
+        # Shrunk by 2^-40 so that rounding of the norm cannot carry it over the clip.
+        scale = jnp.minimum(1.0, stage.clip / norm) * (1 - 2.0**-40)
+        units = scale * (self._units(stage) / stage.clip)
+        good = jnp.isfinite(norm) & (norm > 0)  # then every value is finite, too
+        return [_integers(jnp.where(good, jnp.trunc(value * units), 0.0)) for value in wide]
+
+
+def _integers(whole: Any) -> Any:
+    """int64 of float64 that hold integers below 2^51, by their bits: CPUs have no quicker way."""
+    return jax.lax.bitcast_convert_type(whole + ANCHOR, jnp.int64) - ANCHOR_BITS
+
+
+def on_device(values: Any) -> Any:
+    """The values as arrays of the CPU, without copying those that are."""
+    return jax.device_put(values, jax.devices("cpu")[0])
 
 
 def _single(value: Any) -> Any:

@@ -24,7 +24,7 @@ from nacre.vault.question import AbstractQuestion, Expected
 THEOREM = "Poisson-subsampled Gaussian, privacy-loss distribution (Koskela et al. 2020)"
 APART = "rate after the count: added with a delta of its own (Zhu et al. 2022, Theorem 10)"
 REPORT_EVERY = 50  # steps between two calls of on_progress
-ODDS = 1 << 32  # a row joins a batch if 32 random bits are below rate * 2^32
+ODDS = 1 << 32  # rates are whole multiples of 1 / ODDS
 
 
 @final
@@ -95,7 +95,7 @@ class Steps(AbstractQuestion):
             raise NacreError("The shares of a step's stages must add up to 1.")
 
     def threshold(self, rows: float) -> int:
-        """A row joins a batch if 32 random bits are below this."""
+        """A row joins a batch with probability threshold / 2^32."""
         return min(ODDS - 1, math.ceil(self.batch / max(rows, self.batch) * ODDS))
 
     def release(self, scale: float, adjacency: Adjacency) -> Release:
@@ -200,7 +200,7 @@ def answer(
     import jax
     import jax.numpy as jnp
 
-    from nacre.vault.loop import Loop, LoopStage
+    from nacre.vault.loop import Loop, LoopStage, on_device
 
     if len(program.per_row) != len(question.stages):
         raise NacreError(
@@ -225,13 +225,14 @@ def answer(
             f"row return {loop.size:,}."
         )
     block = stream.whole()
+    rows, valid = on_device((block.rows, block.valid))  # once, not in every call
     charge()
     secret, state, steps = system_key(), program.state, question.steps
     run = loop.compiled()
     for start in range(0, steps, REPORT_EVERY):
         # int32 step numbers: fold_in is the same in 32- and 64-bit mode.
         numbers = jnp.arange(start, min(steps, start + REPORT_EVERY), dtype=jnp.int32)
-        state = run(state, block.rows, block.valid, secret, key, numbers)
+        state = run(state, rows, valid, secret, key, numbers)
         jax.block_until_ready(state)
         on_progress(min(1.0, (start + len(numbers)) / steps))
     return state
