@@ -44,19 +44,26 @@ class LoopStage:
 class Loop:
     """All that one step needs, all of it public but the rows and the secret key.
 
-    Releases:     for each stage the sum over a Poisson batch of clipped contributions, plus
-                  discrete Gaussian noise of scale clip * multiplier / sqrt(share) in each place;
-                  both are whole multiples of one public unit, noise / SCALE.
-    Sensitivity:  add-remove: `clip` a stage, so over the stages of one step together
-                  sum (clip / noise)^2 = sum share / multiplier^2 = 1 / multiplier^2.
-    Exactness:    contributions are clipped in float64 and rounded towards zero to integers; sums
-                  and noise are integers.  That a row's contribution is a function of the row
-                  alone is proved with `exact`, where rows are worked off one at a time by the same
-                  instructions.  Without it programs are mapped in chunks, and it is an assumption
-                  about the compiler, tested by tests/privacy/test_places.py; clipping and rounding
-                  are done one row at a time in any case.
-    Batches:      `poisson.draw_batch`; where the table is long, nothing in a step is as long as it.
-    Bad rows:     contribute zero, as does a contribution that is not finite.
+    Releases:
+        for each stage the sum over a Poisson batch of clipped contributions, plus discrete Gaussian
+        noise of scale clip * multiplier / sqrt(share) in each place; both are whole multiples of
+        one public unit, noise / SCALE.
+
+    Sensitivity:
+        add-remove: `clip` a stage, so over the stages of one step together sum (clip / noise)^2 =
+        sum share / multiplier^2 = 1 / multiplier^2.
+
+    Exactness:
+        contributions are clipped in float64 and rounded towards zero to integers; sums and noise
+        are integers.  That a row's contribution is a function of the row alone is proved with
+        `exact`, where rows are worked off one at a time by the same instructions.  Without it
+        programs are mapped in chunks, and it is an assumption about the compiler, tested by
+        tests/privacy/test_places.py; clipping and rounding are done one row at a time in any case.
+        Batches:      `poisson.draw_batch`; where the table is long, nothing in a step is as long as
+        it.
+
+    Bad rows:
+        contribute zero, as does a contribution that is not finite.
 
     A multiplier of zero adds no noise: for tests, and for runs that promise nothing.
     """

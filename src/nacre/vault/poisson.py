@@ -4,11 +4,12 @@ Every row joins by itself with probability p = threshold / 2^32.  Where there ar
 32 random bits (`every_row`).  Where there are many, hits are thrown instead (`by_hits`): a Poisson
 number of them, each at a place drawn uniformly from N = 2^m >= rows, and a row joins if it was hit.
 
-Law:  if K ~ Poisson(N r) hits fall independently and uniformly on N places, the places' numbers of
-      hits are independent and Poisson(r) each (docs/privacy.md, section 5).  With r = -ln(1 - p) a
-      place is hit with probability 1 - exp(-r) = p, independently of all others.  Places beyond the
-      rows are nobody's.  So nothing has to be distinct, nothing is drawn again, and only K is not
-      exact: see `hit_weights`.
+Law:
+    if K ~ Poisson(N r) hits fall independently and uniformly on N places, the places' numbers of
+    hits are independent and Poisson(r) each (docs/privacy.md, section 5).  With r = -ln(1 - p) a
+    place is hit with probability 1 - exp(-r) = p, independently of all others.  Places beyond the
+    rows are nobody's.  So nothing has to be distinct, nothing is drawn again, and only K is not
+    exact: see `hit_weights`.
 """
 
 from __future__ import annotations
@@ -32,10 +33,15 @@ WORTHWHILE = 16  # times as many rows as there can be hits: below, `every_row` i
 def draw_batch(keys: Any, valid: Any, threshold: int) -> tuple[Any, Any]:
     """The places of the valid rows of one Poisson batch, and how many they are.
 
-    Releases:     nothing; the batch stays in the vault.
-    Law:          each valid row is in it with probability threshold / 2^32, independently, up to a
-                  total variation below `integers.DISTANCE`, which `leftover_delta` charges.
-    Public:       threshold.  How many rows there are decides shapes, and so the time it takes.
+    Releases:
+        nothing; the batch stays in the vault.
+
+    Law:
+        each valid row is in it with probability threshold / 2^32, independently, up to a total
+        variation below `integers.DISTANCE`, which `leftover_delta` charges.
+
+    Public:
+        threshold.  How many rows there are decides shapes, and so the time it takes.
 
     Args:
         keys: two secret keys, used for nothing else.
