@@ -26,7 +26,7 @@ pytestmark = [
 
 # The papers' own forms of some methods, and what their names here stand for.
 VARIANTS = {
-    "pearl-network": ("pearl", {}),
+    "pearl-network": ("pearl", {"projection": "random", "dimensions": 4}),
     "merf-network": ("merf", {"constant": 0.5, "modes": 3}),
 }
 NAMES = (*METHODS, *VARIANTS, "toy-steps")

@@ -39,8 +39,9 @@ def linked():
         PEARL(generator="network", frequencies_on="row", frequencies=200, blocks=2, critic="free"),
         PEARL(generator="network", frequencies_on="row", frequencies=200, modes=2),
         MERF(generator="network", frequencies_on="row", frequencies=100, balance="class"),
+        PEARL(generator="network", frequencies_on="row", projection="pca", dimensions=3),
     ],
-    ids=["pearl-row-free", "pearl-row-modes", "merf-row"],
+    ids=["pearl-row-free", "pearl-row-modes", "merf-row", "pearl-pca"],
 )
 def test_a_network_learns_what_the_label_decides(method, linked):
     quick = dataclasses.replace(method, steps=400, batch=256)
@@ -88,6 +89,8 @@ def test_few_rows_mean_few_frequencies():
         ({"generator": "tree"}, "mixture"),
         ({"critic": "loud"}, "off"),
         ({"modes": 3}, "network"),
+        ({"projection": "pca"}, "frequencies_on"),
+        ({"projection": "pca", "frequencies_on": "row", "bandwidth": 0.1}, "bandwidth"),
         ({"class_weights": (0.0, 1.0)}, "class_weights"),
         ({"generator": "network", "modes": 3, "modes_share": 0.6, "bandwidth": 0.4}, "budget"),
     ],

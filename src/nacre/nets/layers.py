@@ -255,8 +255,9 @@ def mlp(
 ) -> tuple[AbstractLayer, ...]:
     """Linear layers of these sizes, with a leaky ReLU (and a batch norm before it) between.
 
-    >>> len(mlp(12, 40, 20, 10, batch_norm=True))
-    7
+    Examples:
+        >>> len(mlp(12, 40, 20, 10, batch_norm=True))
+        7
     """
     layers: list[AbstractLayer] = []
     for inputs, outputs in itertools.pairwise(sizes[:-1]):
