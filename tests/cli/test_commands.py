@@ -212,12 +212,16 @@ def test_methods_and_version(tmp_path):
     said = json.loads(folder.run("methods", "--json").stdout)
     assert {"pearl", "merf"} <= {method["name"] for method in said}
     assert all(method["paper"] and method["settings"] for method in said)
-    text = folder.run("methods").stdout
-    assert "frequencies=" in text
-    assert not any(line.endswith(" ") for line in text.splitlines())
+    text, one = folder.run("methods").stdout, folder.run("methods", "pearl").stdout
+    assert "frequencies=" in one and "frequencies=" not in text
+    assert not any(line.endswith(" ") for line in (text + one).splitlines())
     for method in said:
         assert set(method["meanings"]) == set(method["settings"]), "a setting has no meaning"
-        assert method["title"] in text
+        assert method["name"] in text
+        facts = (method["proof"], method["cost"], method["when"])
+        assert all(facts) and "not stated" not in facts
+    wrong = folder.run("methods", "perl")
+    assert wrong.exit_code == 2 and "pearl" in wrong.stderr
     assert folder.run("--version").stdout.startswith("nacre ")
 
 

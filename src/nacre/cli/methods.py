@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import dataclasses
 from textwrap import wrap
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from nacre.cli.console import out, print_json
 from nacre.cli.options import Json
 
 
-def methods(as_json: Json = False) -> None:
-    """List the methods, their papers and settings."""
+def methods(
+    name: Annotated[
+        str | None, typer.Argument(help="one of them, to see what its settings mean")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the methods: paper, kinds of data, proof, cost, when to use it; or one's settings."""
     from nacre.methods import METHODS, find
 
-    found = [_describe(name, find(name)) for name in METHODS]
+    found = [_describe(each, find(each)) for each in ([name] if name else METHODS)]
     if as_json:
         print_json(found)
-        return
-    for method in found:
-        _print(method)
+    elif name:
+        _print(found[0])
+    else:
+        _table(found)
 
 
 def _describe(name: str, kind: type[Any]) -> dict[str, Any]:
@@ -31,9 +39,32 @@ def _describe(name: str, kind: type[Any]) -> dict[str, Any]:
         "title": kind.title,
         "summary": kind.summary,
         "paper": kind.paper,
+        "data": sorted(kind.data),
+        "proof": kind.proof,
+        "cost": kind.cost,
+        "when": kind.when,
         "settings": {f.name: getattr(defaults, f.name) for f in dataclasses.fields(defaults)},
         "meanings": meanings(kind),
     }
+
+
+def _table(found: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 1, 0), header_style="bold")
+    for head in ("method", "paper", "data", "proved by", "cost", "when to use it"):
+        table.add_column(head, overflow="fold")
+    for method in found:
+        facts = [", ".join(method["data"]), method["proof"], method["cost"], method["when"]]
+        table.add_row(f"[bold cyan]{method['name']}[/]", method["paper"], *facts)
+    console = out()
+    with console.capture() as captured:
+        console.print(table)
+    lines = captured.get().splitlines()
+    if not console.is_terminal:  # a file needs no blanks up to the margin
+        lines = [line.rstrip() for line in lines]
+    console.file.write("\n".join(lines) + "\n")
+    console.print("nacre methods NAME tells what a method does and what its settings mean.")
 
 
 def _print(method: dict[str, Any]) -> None:

@@ -53,8 +53,8 @@ def meanings(method: type[AbstractMethod]) -> dict[str, str]:
     """What each setting of a method means.
 
     Examples:
-        >>> meanings(find("merf"))["steps"]
-        'how many steps of Adam fit the mixture'
+        >>> meanings(find("merf"))["components"]
+        'how many products the mixture has'
     """
     return {field.name: field.metadata.get("meaning", "") for field in dataclasses.fields(method)}
 

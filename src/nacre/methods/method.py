@@ -19,12 +19,18 @@ class AbstractMethod(abc.ABC):
         title: its name for people.
         paper: where it comes from.
         summary: what it does, in a line.
+        proof: the theorem that its privacy rests on, in a few words.
+        cost: how long a fit takes, in a few words.
+        when: what it is to be used for.
         data: what it learns from: 'table', 'image'.
     """
 
     title: ClassVar[str]
     paper: ClassVar[str]
     summary: ClassVar[str]
+    proof: ClassVar[str] = "not stated"
+    cost: ClassVar[str] = "not stated"
+    when: ClassVar[str] = "not stated"
     data: ClassVar[frozenset[str]] = frozenset({"table"})
 
     @abc.abstractmethod

@@ -28,6 +28,9 @@ class MST(AbstractMethod):
     title: ClassVar[str] = "MST"
     paper: ClassVar[str] = "McKenna, Miklau and Sheldon (2021), MST, JPC 11(3)"
     summary: ClassVar[str] = "counts a private spanning tree of pairs of columns"
+    proof: ClassVar[str] = "Gaussian sums, exponential mechanism"
+    cost: ClassVar[str] = "seconds to minutes"
+    when: ClassVar[str] = "simple links, little budget"
 
     first: float = setting(0.25, "share of the budget for the histograms", low=0.001, high=0.998)
     choosing: float = setting(

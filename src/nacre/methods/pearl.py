@@ -37,6 +37,9 @@ class PEARL(AbstractMatching):
     title: ClassVar[str] = "PEARL"
     paper: ClassVar[str] = "Liew, Takahashi and Ueno (2022), PEARL, ICLR"
     summary: ClassVar[str] = "matches a private characteristic function of the table"
+    proof: ClassVar[str] = "one Gaussian sum"
+    cost: ClassVar[str] = "tens of seconds"
+    when: ClassVar[str] = "pairs of columns without cells; the paper's critic"
 
     critic: Literal["off", "scale", "free"] = setting(
         "scale", "what re-weights the frequencies: nothing, a scale by coordinate, free weights"
