@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import decimal
-import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,11 +17,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nacre.rows.errors import SourceError
+from nacre.rows.objects import UNREAD, object_names
 from nacre.schema import Schema
 from nacre.schema.columns import cells
-from nacre.schema.columns.names import BEYOND, cell_names
+from nacre.schema.columns.names import cell_names
 
-UNREAD = "<cannot be read>"  # the text of a cell of a type that has none
+# Columns of lengths and times of day have no text in polars, so neither have such objects.
+NO_TEXT = (datetime.timedelta, datetime.time, np.timedelta64)
 
 
 def frame_to_arrow(data: Any) -> tuple[pa.Table, str]:
@@ -42,7 +43,8 @@ def frame_to_arrow(data: Any) -> tuple[pa.Table, str]:
         ) from None
     if frame.implementation.is_pandas():
         return _from_pandas(data), "pandas"
-    return frame.to_arrow(), "polars"
+    columns = {series.name: _from_polars(series) for series in frame.iter_columns()}
+    return pa.table(columns), "polars"
 
 
 def readable(table: pa.Table, schema: Schema) -> pa.Table:
@@ -74,6 +76,19 @@ def _has_text(kind: pa.DataType) -> bool:
     return cells.is_text(kind) or cells.is_number(kind) or cells.is_moment(kind)
 
 
+def _from_polars(series: Any) -> pa.ChunkedArray | pa.Array:
+    """A column; as text, each cell by itself, where a row has made it one that Arrow has not.
+
+    One whole number beyond 64 bits makes 128 of them all, and one set makes objects.
+    """
+    import narwhals as nw
+
+    if series.dtype != nw.Object:
+        with contextlib.suppress(pa.ArrowException):
+            return series.to_arrow()
+    return object_names(UNREAD if isinstance(cell, NO_TEXT) else cell for cell in series.to_list())
+
+
 def _from_pandas(frame: Any) -> pa.Table:
     """Column by column; Python objects become text, each by itself, and so do categories.
 
@@ -86,46 +101,62 @@ def _from_pandas(frame: Any) -> pa.Table:
     return pa.table(columns)
 
 
-def _column(series: Any) -> pa.Array:
+def _column(series: Any) -> pa.ChunkedArray | pa.Array:
     import pandas as pd
 
     if isinstance(series.dtype, pd.CategoricalDtype):
         # The categories are those of the rows, and their common type is, too.
-        texts = _objects(pd.Series(series.cat.categories.astype(object), dtype=object))
+        texts = _column(pd.Series(series.cat.categories))
+        parts = texts.chunks if isinstance(texts, pa.ChunkedArray) else [texts]
+        named = pa.chunked_array(map(cell_names, parts), pa.string()).combine_chunks()
         codes = series.cat.codes.to_numpy().astype(np.int32)
         places = pa.array(codes, pa.int32(), mask=codes < 0)
-        return pa.DictionaryArray.from_arrays(places, texts)
+        return pa.DictionaryArray.from_arrays(places, named)
     return _objects(series) if series.dtype == object else _typed(series)
 
 
-def _typed(series: Any) -> pa.Array:
+def _typed(series: Any) -> pa.ChunkedArray | pa.Array:
     try:
         found = pa.array(series, from_pandas=True)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
-        return _objects(series.astype(object))
-    if isinstance(found, pa.ChunkedArray):
+        return _objects(_as_objects(series))
+    if isinstance(found, pa.ChunkedArray) and not pa.types.is_dictionary(found.type):
+        # Dictionaries stay apart: together they may be too long for the type of their places.
         if pa.types.is_string(found.type):  # whose parts may be too long for one
             found = found.cast(pa.large_string())
         found = found.combine_chunks()
     known = _has_text(found.type) or pa.types.is_null(found.type)
     known |= pa.types.is_dictionary(found.type) and _has_text(found.type.value_type)
-    return found if known else _objects(series.astype(object))
+    return found if known else _objects(_as_objects(series))
 
 
-def _objects(series: Any) -> pa.Array:
+def _as_objects(series: Any) -> Any:
+    """The cells as Python objects; one that pandas cannot make an object of is a gap."""
+    import pandas as pd
+
+    try:
+        return series.astype(object)
+    except Exception:
+        return pd.Series(list(_one_by_one(series)), dtype=object)
+
+
+def _one_by_one(series: Any) -> Iterator[Any]:
+    for place in range(len(series)):
+        try:
+            yield series.iloc[place]
+        except Exception:
+            yield None
+
+
+def _objects(series: Any) -> pa.ChunkedArray | pa.Array:
     try:
         gone = series.isna()
     except Exception:  # a cell that cannot be compared with itself must not stop the others
         gone = series.map(_gone).astype(bool)
     if {str, *map(type, series[~gone])} == {str}:
         with contextlib.suppress(pa.ArrowException, ValueError):  # half a character somewhere
-            return pa.array(series, pa.string(), from_pandas=True)  # as `_said` has it, but faster
-    said = [None if g else _said(value) for value, g in zip(series, gone, strict=True)]
-    places = [place for place, each in enumerate(said) if isinstance(each, float)]
-    numbers = cell_names(pa.array([said[place] for place in places], pa.float64()))
-    for place, text in zip(places, numbers.to_pylist(), strict=True):
-        said[place] = text
-    return pa.array(said, pa.string())
+            return pa.array(series, pa.string(), from_pandas=True)  # as below, but faster
+    return object_names(None if g else value for value, g in zip(series, gone, strict=True))
 
 
 def _gone(value: Any) -> bool:
@@ -136,53 +167,3 @@ def _gone(value: Any) -> bool:
         return pd.isna(value) is True
     except Exception:
         return False
-
-
-def _said(value: Any) -> str | float | None:
-    """One Python object as text or as a number, by a fixed rule; None if it is neither.
-
-    It reads as the value itself would in a column that pandas has given its type: one cell of
-    another kind makes objects of them all.
-    """
-    import pandas as pd
-
-    try:
-        if isinstance(value, str):
-            said = value
-        elif isinstance(value, (bytes, bytearray, memoryview)):
-            said = bytes(value).decode("utf-8", "replace")
-        elif isinstance(value, (bool, np.bool_)):
-            said = "true" if value else "false"
-        elif isinstance(value, (np.timedelta64, datetime.timedelta)):
-            said = str(pd.Timedelta(value))
-        elif isinstance(value, (int, float, decimal.Decimal, np.integer, np.floating)):
-            return float(value)
-        elif isinstance(value, (complex, np.complexfloating)) and value.imag == 0:
-            return float(value.real)  # one such cell makes complex numbers of a whole column
-        elif isinstance(value, np.datetime64):
-            year = int(value.astype("datetime64[Y]").astype(np.int64)) + 1970
-            known = 1 <= year <= datetime.MAXYEAR  # beyond, microseconds would wrap around
-            said = _moment(value.astype("datetime64[us]").item()) if known else BEYOND
-        elif isinstance(value, datetime.datetime):
-            said = _moment(value)
-        elif isinstance(value, datetime.date):
-            said = value.isoformat()
-        else:
-            said = str(value)
-        return str.encode(said, "utf-8", "replace").decode()  # an Enum that is a str has its own
-    except Exception:  # a stranger's __str__ may raise anything; the cell then has no text
-        return None
-
-
-def _moment(value: Any) -> str:
-    """A point in time to the microsecond, in UTC if it has a zone, as `cell_names` writes it."""
-    # NumPy gives a whole number where the year is none that Python knows.
-    if not isinstance(value, datetime.datetime) or not 1 <= value.year <= datetime.MAXYEAR:
-        return BEYOND
-    if value.tzinfo is not None:
-        try:
-            value = value.astimezone(datetime.UTC).replace(tzinfo=None)
-        except OverflowError:
-            return BEYOND
-    said = value.isoformat(sep=" ")[: len("2000-01-01 00:00:00.000000")]
-    return re.sub(r"\.0+$", "", said)

@@ -26,6 +26,8 @@ from nacre.schema.columns.column import (
 LARGEST_INTEGER = 2**53 - 1  # float64, and so JSON and most tools, hold integers up to here
 REAL_TICKS = 2**30  # without `decimals`: an error of half a billionth of the range
 DIGITS = 15  # so many decimal digits survive float64
+# NumPy warns of overflows and of signaling NaNs, and so would tell that a row has one.
+quiet = np.errstate(all="ignore")
 
 
 @final
@@ -62,6 +64,7 @@ class Integer(Column):
         """See `Column`."""
         return cells.is_number(kind) or cells.is_text(kind)
 
+    @quiet
     def read(self, array: pa.Array) -> Reading:
         """See `Column`."""
         values, missing, unreadable = cells.numbers(array)
@@ -162,6 +165,7 @@ class Real(Column):
         """See `Column`."""
         return cells.is_number(kind) or cells.is_text(kind)
 
+    @quiet
     def read(self, array: pa.Array) -> Reading:
         """See `Column`."""
         values, missing, unreadable = cells.numbers(array)
@@ -173,8 +177,7 @@ class Real(Column):
             ticks = ticks.astype(np.int64)
         else:
             # Of the value itself, not of its distance to `low`, which is rounded already.
-            with np.errstate(over="ignore"):
-                units = np.rint(values * self._unit)
+            units = np.rint(values * self._unit)
             units, outside = _clamp(units, self._first, self._first + self.ticks)
             ticks = units.astype(np.int64) - self._first
         return Reading.of_ticks(
