@@ -22,8 +22,9 @@ NESTED = (list, tuple, dict, set, frozenset, np.ndarray)
 def object_names(values: Iterable[Any]) -> pa.Array:
     """Objects as text (Arrow's `string`), null for None and for what has no text.
 
-    >>> object_names([1, 1.0, "F", None, [1]]).to_pylist()
-    ['1', '1', 'F', None, '<cannot be read>']
+    Examples:
+        >>> object_names([1, 1.0, "F", None, [1]]).to_pylist()
+        ['1', '1', 'F', None, '<cannot be read>']
     """
     said = [None if value is None else object_name(value) for value in values]
     places = [place for place, each in enumerate(said) if isinstance(each, float)]
