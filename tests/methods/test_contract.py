@@ -24,7 +24,12 @@ pytestmark = [
 ]
 
 # The papers' own forms of some methods, and what their names here stand for.
-VARIANTS = {"pearl-network": ("pearl", {}), "merf-network": ("merf", {"constant": 0.5})}
+VARIANTS = {
+    "pearl-network": ("pearl", {}),
+    "merf-network": ("merf", {"constant": 0.5}),
+    "functional-features": ("functional", {}),
+    "functional-exact": ("functional", {"release": "exact"}),
+}
 NAMES = (*METHODS, *VARIANTS, "toy-steps")
 COLUMNS = {
     "age": Integer(low=0, high=99),

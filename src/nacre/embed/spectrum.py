@@ -60,17 +60,20 @@ class PairSpectrum:
         import jax.numpy as jnp
 
         width, columns = len(self.columns), int(self.columns.max()) + 1
-        keys = jax.random.split(key, 6)
-        one = jax.random.randint(keys[0], (count, 1), 0, columns)
+        keys = jax.random.split(key, 3)
+        # Few draws, as each takes a compiler long: a place needs a scale or a phase, never both.
+        choice = jax.random.uniform(keys[0], (count, 3))
+        spread = jax.random.uniform(keys[1], (count, width))
+        normal = jax.random.normal(keys[2], (count, width))
+        one = jnp.minimum(jnp.floor(choice[:, :1] * columns), columns - 1)
+        others = max(columns - 1, 1)
+        apart = 1 + jnp.minimum(jnp.floor(choice[:, 1:2] * others), others - 1)
         # Another column, or the same one for a frequency on one column only.
-        apart = jax.random.randint(keys[1], (count, 1), 1, max(columns, 2))
-        both = jax.random.uniform(keys[2], (count, 1)) < self.pairs
-        two = jnp.where(both, (one + apart) % columns, one)
+        two = jnp.where(choice[:, 2:] < self.pairs, (one + apart) % columns, one)
         touched = (one == self.columns) | (two == self.columns)
         low, high = np.log(self.scales)
-        scale = jnp.exp(jax.random.uniform(keys[3], (count, width), minval=low, maxval=high))
-        number = scale * jax.random.normal(keys[4], (count, width))
-        phase = jax.random.uniform(keys[5], (count, width), minval=-math.pi, maxval=math.pi)
+        number = jnp.exp(low + (high - low) * spread) * normal
+        phase = math.pi * (2 * spread - 1)
         return jnp.where(touched, jnp.where(np.arange(width) < self.numbers, number, phase), 0.0)
 
 

@@ -42,24 +42,25 @@ def features_program(
     vector = student.vector
     size, apart = jnp.asarray(expected[:, None], jnp.float32), _apart(student.each)
 
-    def frequencies(state: State) -> Any:
-        return spectrum.draw(count, state.keys()[0])
+    def ask(arrays: Any, key: Any) -> Any:
+        return spectrum.draw(count, key)
 
     def per_row(shared: Any, earlier: Any, row: Any, key: Any) -> Any:
         return _own_class(vector, row)[:, None] * waves(shared, vector.of(row))
 
     def update(state: State, sums: tuple[Any, ...], key: Any) -> State:
-        drawn, targets = frequencies(state), sums[0] / size
+        first, second = jax.random.split(key)
+        targets = sums[0] / size
 
-        def loss(rows: Any) -> Any:
-            mean = waves(drawn, rows).mean(1)
+        def loss(arrays: Any) -> Any:
+            mean = waves(state.asked, student.rows(arrays, first)).mean(1)
             return apart * jnp.sum(mean**2, axis=1) - 2 * jnp.sum(mean * targets, axis=1)
 
-        return student.descend(state, loss, state.keys()[1])
+        return student.descend(state, loss, ask, second)
 
     return Program(
-        state=student.start(key),
-        prepare=lambda state, key: frequencies(state),
+        state=student.start(ask, key),
+        prepare=lambda state, key: state.asked,
         per_row=(per_row,),
         update=update,
         chunk=CHUNK,
@@ -82,12 +83,12 @@ def exact_program(
     vector = student.vector
     size, apart = jnp.asarray(expected[:, None], jnp.float32), _apart(student.each)
 
-    def asked(state: State) -> tuple[Any, Any, Any]:
-        points = student.rows(state.arrays, state.keys()[0])
-        return points, *jax.vmap(kernels.roots)(points)
+    def ask(arrays: Any, key: Any) -> Any:
+        points = student.rows(arrays, key)
+        return key, points, *jax.vmap(kernels.roots)(points)
 
     def prepare(state: State, key: Any) -> Any:
-        points, _, inverse = asked(state)
+        _, points, _, inverse = state.asked
         return points, inverse
 
     def per_row(shared: Any, earlier: Any, row: Any, key: Any) -> Any:
@@ -98,20 +99,25 @@ def exact_program(
         return jnp.einsum("cij,cj->ci", inverse, own)
 
     def update(state: State, sums: tuple[Any, ...], key: Any) -> State:
-        points, lower, _ = asked(state)
+        same, points, lower, _ = state.asked
         functionals = jnp.einsum("cij,cj->ci", lower, sums[0] / size)
         value, slope = functionals[:, : student.each], functionals[:, student.each :]
         slope = slope.reshape(points.shape) / kernels.unit
 
-        def loss(rows: Any) -> Any:
+        def loss(arrays: Any) -> Any:
             # f around the points where it was read: at them, value and gradient are as released.
+            rows = student.rows(arrays, same)
             found = value + jnp.sum(slope * (rows - points), axis=2)
             return apart * _energy(kernels, rows) - 2 * found.mean(1)
 
-        return student.descend(state, loss, state.keys()[0])
+        return student.descend(state, loss, ask, key)
 
     return Program(
-        state=student.start(key), prepare=prepare, per_row=(per_row,), update=update, chunk=CHUNK
+        state=student.start(ask, key),
+        prepare=prepare,
+        per_row=(per_row,),
+        update=update,
+        chunk=CHUNK,
     )
 
 

@@ -21,21 +21,24 @@ from nacre.nets.network import input_width
 from nacre.nets.trained import TableNetwork, finished, table_network
 from nacre.nets.vector import RowVector
 
+Ask = Callable[[Any, Any], Any]  # (arrays, public key) -> what the coming step asks through
 NARROWEST = 64  # of a hidden layer; those of DP-MERF, 4d and 2d, are narrow for few columns
 
 
 class State(NamedTuple):
-    """What a step starts from: the networks' arrays, Adam's, the step's number and a public key."""
+    """Where a step starts, all of it public.
+
+    Attributes:
+        arrays: the networks'.
+        adam: Adam's.
+        step: its number.
+        asked: what the rows will be asked through: frequencies, or points and their Gram matrix.
+    """
 
     arrays: Any
     adam: Any
     step: Any
-    key: Any
-
-    def keys(self) -> tuple[Any, Any]:
-        """The public keys of this step: what is asked follows from one, what is drawn from both."""
-        first, second = jax.random.split(jax.random.fold_in(self.key, self.step))
-        return first, second
+    asked: Any
 
 
 @final
@@ -60,11 +63,11 @@ class Student:
         """What a row is."""
         return self.networks[0].vector
 
-    def start(self, key: Any) -> State:
+    def start(self, ask: Ask, key: Any) -> State:
         """Before the first step."""
         arrays = [network.network.arrays for network in self.networks]
         adam = self.schedule.descent().init(arrays)
-        return State(arrays, adam, jnp.zeros((), jnp.int32), key)
+        return State(arrays, adam, jnp.zeros((), jnp.int32), jax.jit(ask)(arrays, key))
 
     def rows(self, arrays: Any, key: Any) -> Any:
         """Generated rows (classes, each, d)."""
@@ -76,15 +79,16 @@ class Student:
             parts.append(drawn.reshape(len(wanted), self.each, -1))
         return jnp.concatenate(parts)
 
-    def descend(self, state: State, loss: Callable[[Any], Any], key: Any) -> State:
-        """One step of Adam on `loss(rows)`, a number a class."""
+    def descend(self, state: State, loss: Callable[[Any], Any], ask: Ask, key: Any) -> State:
+        """One step of Adam on `loss(arrays)`, a number a class; then what is asked next."""
 
         def total(arrays: Any) -> Any:
-            return jnp.sum(self.weights * loss(self.rows(arrays, key)))
+            return jnp.sum(self.weights * loss(arrays))
 
         slopes = jax.grad(total)(state.arrays)
         updates, adam = self.schedule.descent().update(slopes, state.adam, state.arrays)
-        return State(optax.apply_updates(state.arrays, updates), adam, state.step + 1, state.key)
+        arrays = optax.apply_updates(state.arrays, updates)
+        return State(arrays, adam, state.step + 1, ask(arrays, key))
 
     def finished(
         self, state: State, shares: NDArray[np.float64], rng: np.random.Generator
