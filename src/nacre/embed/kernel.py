@@ -48,8 +48,8 @@ class GaussianKernels:
         away = x - points
         square = jnp.sum(away**2, axis=1)
         parts = [(jnp.exp(-0.5 * square / h**2), h**-2) for h in self.bandwidths]
-        values = sum(k for k, _ in parts) / len(parts)
-        steep = self.unit * sum(k * inverse for k, inverse in parts) / len(parts)
+        values = jnp.stack([k for k, _ in parts]).mean(0)
+        steep = self.unit * jnp.stack([k * inverse for k, inverse in parts]).mean(0)
         return jnp.concatenate([values, (steep[:, None] * away).reshape(-1)])
 
     def gram(self, points: Any) -> Any:
@@ -63,7 +63,8 @@ class GaussianKernels:
         m, d = points.shape
         r = points[:, None] - points[None]
         square = jnp.sum(r**2, axis=2)
-        value, mixed, slopes = 0.0, 0.0, 0.0
+        value, mixed = jnp.zeros((m, m)), jnp.zeros((m, m, d))
+        slopes = jnp.zeros((m, m, d, d))
         for h in self.bandwidths:
             k = jnp.exp(-0.5 * square / h**2) / len(self.bandwidths)
             value += k

@@ -29,10 +29,9 @@ class NetworksByClass(AbstractGenerator):
 
     def given(self, fixed: Mapping[int, int]) -> Self | None:
         """Given the label; other codes are left to rejection."""
-        narrowed = [part.given(fixed) for part in self.parts]
-        if any(part is None for part in narrowed):
-            return None
-        return dataclasses.replace(self, parts=tuple(narrowed))
+        found = [part.given(fixed) for part in self.parts]
+        narrowed = tuple(part for part in found if part is not None)
+        return dataclasses.replace(self, parts=narrowed) if len(narrowed) == len(found) else None
 
     def sample(self, n: int, rng: np.random.Generator) -> Encoded:
         """Draw rows; classes are stratified, then shuffled."""
