@@ -6,6 +6,7 @@ import sys
 NAMES = {
     "adult": "each method on Adult: the papers' protocol and the official split",
     "evaluate": "seconds and memory of evaluating Adult and a table of a million rows",
+    "functional": "the functional mechanism in its three forms: a toy in the plane, Adult",
     "growth": "seconds and memory of Mosaic for more columns and more rows",
     "peers": "other tools on Adult's official split, if they are installed",
     "speed": "a training step, vault.sum, and memory against references in the same run",

@@ -14,6 +14,7 @@ METHODS = {
     "mosaic": "nacre.methods.mosaic.mosaic:Mosaic",
     "pearl": "nacre.methods.pearl:PEARL",
     "merf": "nacre.methods.merf:MERF",
+    "functional": "nacre.methods.functional.functional:Functional",
     "aim": "nacre.methods.aim:AIM",
     "mst": "nacre.methods.mst:MST",
 }
@@ -28,6 +29,7 @@ GENERATORS = {
     "MixtureGenerator": "nacre.nets.mixture:MixtureGenerator",
     "MosaicGenerator": "nacre.methods.mosaic.generator:MosaicGenerator",
     "NetworkGenerator": "nacre.nets.network:NetworkGenerator",
+    "NetworksByClass": "nacre.nets.by_class:NetworksByClass",
 }
 
 

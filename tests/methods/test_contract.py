@@ -28,6 +28,9 @@ pytestmark = [
 VARIANTS = {
     "pearl-network": ("pearl", {"projection": "random", "dimensions": 4}),
     "merf-network": ("merf", {"constant": 0.5, "modes": 3}),
+    "merf-minibatch": ("merf", {"release": "minibatch", "sample": 50}),
+    "functional-features": ("functional", {}),
+    "functional-exact": ("functional", {"release": "exact"}),
 }
 NAMES = (*METHODS, *VARIANTS, "toy-steps")
 COLUMNS = {

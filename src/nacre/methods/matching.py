@@ -346,7 +346,7 @@ class AbstractMatching(AbstractMethod):
                 steps=self.steps or 3000,
                 rate=self.rate or 0.1,
                 adversary=adversary,
-                share=self._shares,
+                share=self.shares,
                 rng=rng,
                 on_progress=on_progress,
             )
@@ -369,10 +369,10 @@ class AbstractMatching(AbstractMethod):
             key=key,
             on_progress=on_progress,
         )
-        shares = self._shares(np.asarray(targets.prior, np.float64))
+        shares = self.shares(np.asarray(targets.prior, np.float64))
         return finished(model, shares, rng, split=split)
 
-    def _shares(self, prior: NDArray[np.float64]) -> NDArray[np.float64]:
+    def shares(self, prior: NDArray[np.float64]) -> NDArray[np.float64]:
         """The classes' shares in what is drawn.
 
         To weight rows in the sum itself would only make the weighted classes noisier.

@@ -9,21 +9,24 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, final
 
 import numpy as np
 
+from nacre.errors import NacreError
+from nacre.methods.functional.steps import learn_by_steps, step_questions
 from nacre.methods.matching import AbstractMatching, make_targets, public_rng, see
 from nacre.methods.settings import setting
+from nacre.nets.vector import RowVector
 from nacre.rows import TableEncoder
 from nacre.schema import Code, Layout
-from nacre.vault import Adjacency, Bound, Segment, Sum
+from nacre.vault import Adjacency, Bound, Segment, Steps, Sum
 
 if TYPE_CHECKING:
     from nacre.embed.fourier import FourierFeatures, Frequencies
     from nacre.nets.generator import AbstractGenerator
     from nacre.nets.match import TargetWaves
-    from nacre.vault import Plan, Sums, Vault
+    from nacre.vault import AbstractQuestion, Plan, Sums, Vault
 
 
 @final
@@ -50,6 +53,15 @@ class MERF(AbstractMatching):
     pairs: float = setting(
         0.7, "part of the frequencies that touch two numbers, the others touch one", low=0, high=1
     )
+    release: Literal["once", "minibatch"] = setting(
+        "once", "the embedding once, or afresh for each Poisson batch of rows, as for its images"
+    )
+    sample: int = setting(
+        1000, "rows of the table in a step, about, with release='minibatch'", low=1, high=10**8
+    )
+    counts: float = setting(
+        0.05, "share of the budget for the class counts, likewise", low=0.001, high=0.9
+    )
     target_frequencies: int = setting(
         8,
         "of a numeric label's Fourier features, by which codes are asked for",
@@ -74,11 +86,44 @@ class MERF(AbstractMatching):
             balance="class",
         )
 
+    def __post_init__(self) -> None:
+        AbstractMatching.__post_init__(self)
+        bought = self.bandwidth or self.modes or self.projection != "none"
+        if self.release == "minibatch" and (bought or self.generator != "network"):
+            raise NacreError(
+                "release='minibatch' needs generator='network', and no bandwidth, modes or "
+                "projection."
+            )
+
     def questions(
         self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
-    ) -> tuple[Sum, ...]:
-        """The embedding by class, and the class counts; before it the bandwidth, if bought."""
+    ) -> tuple[AbstractQuestion, ...]:
+        """The embedding by class, and the class counts; before it what scales it, if bought."""
         self.check_classes(encoder)
+        if self.release == "minibatch":
+            return self._by_steps(encoder, rows)
+        return self._once(encoder, adjacency, rows)
+
+    def _by_steps(self, encoder: TableEncoder, rows: int | None) -> tuple[Sum, Steps]:
+        """The class counts, and a noisy embedding for each batch of rows."""
+        vector = RowVector(encoder.layout, encoder.place(encoder.label))
+        if not vector.width:
+            raise NacreError(f"{self.title} needs a column beside the label.")
+        waves = 2 * self.count(rows, vector.classes) if vector.numbers else 0
+        return step_questions(
+            encoder,
+            vector.classes * (waves + vector.width - vector.numbers),
+            "mean features of the row",
+            counts=self.counts,
+            steps=self.steps or 2000,
+            batch=self.sample,
+            rows=rows,
+        )
+
+    def _once(
+        self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
+    ) -> tuple[Sum, ...]:
+        """One release of all of it."""
         label = encoder.label
         first = (
             *self.mode_questions(encoder),
@@ -126,13 +171,15 @@ class MERF(AbstractMatching):
         return Segment(size=2 * waves * width, norm=norm, weight=1 / norm)
 
     def learn(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
-        """Release the embedding once, then fit the generator to it."""
+        """Release the embedding once, then fit the generator to it; or train by minibatches."""
         from nacre.embed.fourier import FourierFeatures
 
+        if self.release == "minibatch":
+            return self._learn_by_steps(vault, plan, key=key)
         rng = public_rng(key)
         encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
         layout, label = self.seen(encoder), encoder.place(encoder.label)
-        *first, question = self.questions(encoder, plan.adjacency, plan.rows)
+        *first, question = self._once(encoder, plan.adjacency, plan.rows)
         searched = len(self.mode_questions(encoder))
         split = self.find_split(vault, first[:searched])
         columns, fourier, by = range(len(layout.numbers)), None, None
@@ -155,6 +202,32 @@ class MERF(AbstractMatching):
             target=None if by is None else _target_waves(sums, by.frequencies, encoder.target or 0),
             constant=self.constant,
             codes_by_label=by is None,
+            rng=rng,
+            key=key,
+        )
+
+    def _learn_by_steps(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
+        """Train on a fresh noisy embedding of each batch of rows, the frequencies being fixed."""
+        from nacre.methods.functional.programs import FixedEmbedding, features_program
+
+        encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
+        vector, rng = RowVector(encoder.layout, encoder.place(encoder.label)), public_rng(key)
+        questions = self._by_steps(encoder, plan.rows)
+        frequencies = None
+        if vector.numbers:
+            columns = range(vector.numbers)
+            count = self.count(plan.rows, vector.classes)
+            matrix = self.draw(vault, (), None, columns, count, rng).matrix
+            frequencies = matrix.reshape(count, -1)[:, : vector.numbers].astype(np.float32)
+        features = FixedEmbedding(frequencies, vector.numbers, len(vector.blocks))
+        return learn_by_steps(
+            self,
+            vault,
+            plan,
+            vector,
+            questions,
+            lambda student, expected, key: features_program(student, features, expected, key=key),
+            each=max(self.batch // vector.classes, 8),
             rng=rng,
             key=key,
         )

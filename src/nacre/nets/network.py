@@ -63,7 +63,7 @@ class NetworkGenerator(AbstractGenerator):
     def sample(self, n: int, rng: np.random.Generator) -> Encoded:
         """Draw rows; classes are stratified, so that their shares come out as they are."""
         vector, layout = self.vector, self.vector.layout
-        classes = self._classes(n, rng)
+        classes = self.classes(n, rng)
         ticks = np.zeros((n, vector.numbers), np.int64)
         codes = np.zeros((n, len(layout.codes)), np.int32)
         for at in range(0, n, CHUNK):
@@ -76,7 +76,7 @@ class NetworkGenerator(AbstractGenerator):
         drawn = layout.encoded(ticks, codes)
         return drawn if self.split is None else self.split.backward(drawn)
 
-    def _classes(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def classes(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """The class of each of n rows, systematically sampled and then shuffled."""
         ends = np.cumsum(self.weights) / self.weights.sum()
         places = (np.arange(n) + rng.random()) / max(n, 1)

@@ -78,10 +78,10 @@ def finished(
 ) -> NetworkGenerator:
     """The generator: arrays as NumPy's, batch norms frozen at the statistics of many rows.
 
-    As many of each class, as in the batches that it was trained on.
+    As many of each class that is drawn, as in the batches that it was trained on.
     """
-    vector, network = model.vector, model.network
-    classes = np.arange(FROZEN) % len(weights)
+    vector, network, drawn = model.vector, model.network, np.flatnonzero(weights)
+    classes = drawn[np.arange(FROZEN) % len(drawn)]
     inputs = latent_inputs(classes, len(weights), model.latent, rng)
     return NetworkGenerator(
         vector=vector,

@@ -1,0 +1,1 @@
+"""Functional Renyi DP: its settings, and its two step-wise releases."""
