@@ -121,7 +121,7 @@ def test_mnist():
         real,
         {"fresh": synthetic, "noisy": np.clip(noisy, 0, 255).astype(np.uint8)},
         test=test,
-        steps=70,
+        steps=90,
     )
     fresh = found.score("fid", "fresh")
     assert fresh.value == pytest.approx(fresh.reference, rel=0.5)
