@@ -1,7 +1,9 @@
 """What all tests share."""
 
+import tempfile
 from pathlib import Path
 
+import jax
 import pytest
 from hypothesis import settings
 
@@ -17,15 +19,27 @@ TOGETHER = (
     "methods/test_toy_image.py",
     "privacy/test_publish.py",
     "privacy/test_rates.py",
+    "publish",
     "report",
     "test_differences.py",
     "test_fit.py",
     "test_load.py",
-    "test_publish.py",
     "vault/test_logistic.py",
     "vault/test_vault.py",
 )
 HERE = Path(__file__).parent
+
+
+def pytest_configure(config):
+    """Keep what JAX compiles, each worker in a new folder of its own, until the run is over.
+
+    Most of a small fit is compiling, and each fit asks anew for programs that an earlier test had
+    compiled; what is kept under the hash of a program is what the compiler made of it, bit by bit.
+    """
+    folder = tempfile.TemporaryDirectory(prefix="nacre-compiled-")
+    config.add_cleanup(folder.cleanup)
+    jax.config.update("jax_compilation_cache_dir", folder.name)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 
 
 @pytest.hookimpl(tryfirst=True)

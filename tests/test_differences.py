@@ -181,9 +181,13 @@ def test_a_public_report_shows_the_column_not_the_difference(fitted):
 
 
 @pytest.mark.parametrize(
-    "method", [SMALL, PEARL(frequencies=32, steps=5, components=4), MERF(frequencies=32, steps=5)]
+    ("method", "adjacency"),
+    [
+        (SMALL, "add-remove"),
+        (PEARL(frequencies=32, steps=5, components=4), "replace-one"),
+        (MERF(frequencies=32, steps=5, components=4), "add-remove"),
+    ],
 )
-@pytest.mark.parametrize("adjacency", ["add-remove", "replace-one"])
 def test_every_method_can_be_fitted(method, adjacency):
     columns = {"end": Integer(low=-5, high=90), "start": Integer(low=0, high=90), **COLUMNS}
     statements = ["start < end", "admitted <= discharged"]

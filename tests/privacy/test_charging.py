@@ -7,7 +7,7 @@ from tests.vaults import open_vault
 from nacre.draft import private_draft
 from nacre.fit import fit
 from nacre.ledger import Ledger
-from nacre.methods.pearl import PEARL
+from nacre.methods.mosaic.mosaic import Mosaic
 from nacre.schema import Integer, Schema
 from nacre.vault import Bound, Segment, Sum
 
@@ -37,11 +37,10 @@ def test_a_draft_without_a_ledger_is_charged_with_the_fit(tmp_path):
     schema = private_draft(TABLE, epsilon=0.5, delta=1e-7, types={"x": "integer"})
     ledger = Ledger(tmp_path / "budget.db")
     ledger.open("d", epsilon=5, delta=1e-5)
-    quick = PEARL(frequencies=16, blocks=2, components=4, steps=5)
     model = fit(
         TABLE,
         schema,
-        method=quick,
+        method=Mosaic(),
         epsilon=2,
         delta=1e-6,
         bad_rows="zero",

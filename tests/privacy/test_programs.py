@@ -1,47 +1,31 @@
-"""Which programs the vault runs: attacks by what is in a program are refused, honest ones pass."""
+"""Attacks by what is in a program are refused; honest programs are in test_honest_programs.py."""
 
 import collections
 import functools
 
-import equinox as eqx
 import jax
 import jax.extend
 import jax.numpy as jnp
 import numpy as np
-import optax
 import pyarrow as pa
 import pytest
 from jax.custom_batching import custom_vmap
 from jax.experimental import pallas as pl
 from jax.extend.core import Primitive
 from jax.interpreters import batching, mlir
+from tests.privacy.programs import SHAPE, checked
 from tests.vaults import open_vault, plain_encoder
 
 from nacre.rows import Row
 from nacre.vault import Bound, Segment, Sum
-from nacre.vault.exact_sum import ExactSum
 from nacre.vault.loop import Loop, LoopStage
-from nacre.vault.tracing import RefusedFunction, trace
+from nacre.vault.tracing import RefusedFunction
 
-ENCODER = plain_encoder(8, 2)
-SHAPE = ENCODER.shape
 SEEN = []
 
 
 def spy(x):
     SEEN.append(np.asarray(x))
-
-
-def key_shape():
-    return jax.eval_shape(lambda: jax.random.key(0, impl="threefry2x32"))
-
-
-def checked(function):
-    """The program of a function of (numbers, key)."""
-    return trace(lambda row, key: function(row.numbers, key), SHAPE, key_shape())
-
-
-# -- attacks ------------------------------------------------------------------------------------
 
 
 def from_row(impl, words):
@@ -296,187 +280,3 @@ def test_constants_belong_to_the_vault():
     np.testing.assert_array_equal(found, 1)
     with pytest.raises(RefusedFunction, match="surrounding"):
         jax.jit(lambda w: checked(lambda x, key: x * w).shape)(weights)
-
-
-# -- honest programs ----------------------------------------------------------------------------
-
-KEY = jax.random.key(7)
-NETWORKS = {
-    name: eqx.nn.MLP(8, 3, 16, 2, activation=activation, key=KEY)
-    for name, activation in {
-        "relu": jax.nn.relu,
-        "leaky relu": jax.nn.leaky_relu,
-        "softplus": jax.nn.softplus,
-        "gelu": jax.nn.gelu,
-        "tanh": jnp.tanh,
-        "silu": jax.nn.silu,
-    }.items()
-}
-
-
-class Convolutional(eqx.Module):
-    first: eqx.nn.Conv2d
-    norm: eqx.nn.GroupNorm
-    pool: eqx.nn.MaxPool2d
-    last: eqx.nn.Linear
-
-    def __init__(self, key):
-        self.first = eqx.nn.Conv2d(1, 4, 3, padding=1, key=key)
-        self.norm = eqx.nn.GroupNorm(2, 4)
-        self.pool = eqx.nn.MaxPool2d(2, 2)
-        self.last = eqx.nn.Linear(8, 3, key=key)
-
-    def __call__(self, x):
-        x = self.norm(self.first(jnp.tile(x, 2).reshape(1, 4, 4)))
-        x = self.pool(jax.nn.relu(x))
-        return self.last(x.mean(-1).ravel())
-
-
-NETWORKS["convolutional"] = Convolutional(KEY)
-NETWORKS["layer norm"] = eqx.nn.Sequential(
-    [eqx.nn.LayerNorm(8), eqx.nn.Linear(8, 8, key=KEY), eqx.nn.Lambda(jax.nn.relu)]
-)
-
-
-@pytest.mark.parametrize("name", NETWORKS)
-def test_gradients_of_networks_pass(name):
-    network = NETWORKS[name]
-
-    def gradient(numbers, key):
-        x = numbers / 65536.0
-
-        @eqx.filter_grad
-        def of(network):
-            return optax.softmax_cross_entropy_with_integer_labels(network(x), numbers[0] % 3)
-
-        return eqx.filter(of(network), eqx.is_array)
-
-    program = checked(gradient)
-    assert not program.exact
-    if name != "leaky relu":  # one comparison of values is enough, and compiling is slow
-        return
-    numbers = jnp.arange(8, dtype=jnp.int32) * 8000
-    found = jax.jit(program)(numbers, jnp.zeros(2, jnp.int32), jax.random.key(0))
-    wanted = jax.tree.leaves(jax.jit(gradient)(numbers, None))
-    for one, other in zip(found, wanted, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
-
-
-def autoencoder(x, key):
-    noise = jax.random.normal(key, (8,))
-    kept = jax.random.bernoulli(key, 0.5, (8,))
-    return optax.sigmoid_binary_cross_entropy(x * noise * kept, x / 65536.0)
-
-
-def transposed(x, key):
-    image = jnp.tile(x * 1.0, 2).reshape(1, 1, 4, 4)
-    names = ("NCHW", "HWIO", "NCHW")
-    weights = jnp.ones((3, 3, 1, 2))
-    return jax.lax.conv_transpose(image, weights, (2, 2), "SAME", dimension_numbers=names)
-
-
-def dropped(x, key):
-    return eqx.nn.Dropout(0.5)(x * 1.0, key=key)
-
-
-def looped(x, key):
-    power = jax.lax.while_loop(lambda y: y.sum() < 100, lambda y: jax.nn.relu(y) + 1, x * 1.0)
-    total, _ = jax.lax.scan(lambda c, y: (jax.nn.elu(c) + y, None), 0.0, power)
-    return jax.lax.cond(total > 0, jax.nn.celu, lambda y: y, power)
-
-
-HONEST = {
-    "autoencoder": autoencoder,
-    "transposed convolution": transposed,
-    "categorical": lambda x, key: jax.random.categorical(key, x * 1.0),
-    "gumbel": lambda x, key: jax.nn.softmax(jax.random.gumbel(key, (8,)) + x),
-    "uniform of a raw key": lambda x, key: jax.random.uniform(jax.random.PRNGKey(3), (8,)) * x,
-    "randint": lambda x, key: jax.random.randint(key, (8,), 0, 10) * x,
-    "permutation": lambda x, key: jax.random.permutation(key, x),
-    "dropout": dropped,
-    "loops": looped,
-    "remat": jax.checkpoint(lambda x, key: jnp.sin(x * 1.0)),
-    "eqx jit": eqx.filter_jit(lambda x, key: jnp.sort(x)[::-1].cumsum()),
-    "scatter": lambda x, key: jnp.zeros(9).at[x % 9].add(1.0).at[0].max(2.0),
-    "one hot": lambda x, key: jax.nn.one_hot(x % 5, 5).ravel(),
-    "logsumexp": lambda x, key: jax.nn.logsumexp(x * 1.0),
-    "histogram": lambda x, key: jnp.searchsorted(jnp.arange(10), x % 10),
-    "second derivative": lambda x, key: jax.hessian(lambda y: jnp.sum(jnp.tanh(y) ** 2))(x * 1.0),
-}
-
-
-@pytest.mark.parametrize("name", HONEST)
-def test_honest_functions_pass(name):
-    program, key = checked(HONEST[name]), jax.random.key(3)
-    if name not in ("loops", "dropout", "scatter"):
-        return
-    numbers = jnp.array([5, 3, 8, 1, 9, 2, 7, 4], jnp.int32)
-    found = jax.jit(program)(numbers, jnp.zeros(2, jnp.int32), key)
-    wanted = jax.tree.leaves(jax.jit(HONEST[name])(numbers, key))
-    for one, other in zip(found, wanted, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
-
-
-# -- the exact product --------------------------------------------------------------------------
-
-
-def product(weights, owners=(0, 0, 1), values=(0, 1, 0), names="exact_product"):
-    from nacre import exact
-
-    weights = np.asarray(weights, np.int32)
-    public = [jnp.asarray(np.asarray(part, np.int32)) for part in (weights, owners, values)]
-    called = jax.jit(getattr(exact, names))
-    return lambda row: called(row.numbers, row.codes, *public)
-
-
-def summed(features, size):
-    return ExactSum(features, Bound(segments=(Segment(size=size, norm=2.0**20),)), ENCODER)
-
-
-SMALL = np.arange(22).reshape(11, 2) * 5
-
-
-def test_a_product_is_exact_if_the_vault_finds_its_bound():
-    # Seven numbers of 2^11 with weights that add up to 2^13 - 2: just below 2^24.
-    edge = np.zeros((11, 1), int)
-    edge[:8, 0] = [2**10] * 7 + [2**10 - 2]
-    over = edge.copy()
-    over[7, 0] += 2
-    assert summed(product(SMALL), 2).exact
-    assert summed(product(edge), 1).exact
-    assert not summed(product(over), 1).exact
-    # One code, two values: only one of them can count, unless both stand for the same.
-    hot = np.zeros((11, 1), int)
-    hot[8:10, 0] = 2**23 + 1
-    assert summed(product(hot), 1).exact
-    assert not summed(product(hot, values=(0, 0, 0)), 1).exact
-    assert not summed(product(hot, owners=(0, 1, 1)), 1).exact
-
-
-def test_weights_that_the_vault_cannot_read_or_bound_are_not_exact():
-    from nacre.exact import run_exact_product
-
-    owners, values = jnp.zeros(3, jnp.int32), jnp.arange(3, dtype=jnp.int32)
-
-    def from_the_row(row):
-        return run_exact_product(
-            row.numbers, row.codes, jnp.zeros((11, 2), jnp.int32) + row.codes[0], owners, values
-        )
-
-    def in_a_loop(row):
-        product_of = product(SMALL)
-        return jax.lax.fori_loop(0, 2, lambda _, y: y + product_of(row), jnp.zeros(2, jnp.int32))
-
-    assert not summed(product(SMALL * 10**6), 2).exact
-    assert not summed(from_the_row, 2).exact
-    assert not summed(in_a_loop, 2).exact
-
-
-def test_an_impostor_is_found_out():
-    def impostor(numbers, codes, weights, owners, values):
-        return jnp.sin(numbers @ weights[:8] * 1.0).astype(jnp.int32)
-
-    impostor.__name__ = "exact_product"
-    called, weights = jax.jit(impostor), jnp.asarray(SMALL, jnp.int32)
-    ends = jnp.zeros(3, jnp.int32)
-    assert not summed(lambda row: called(row.numbers, row.codes, weights, ends, ends), 2).exact

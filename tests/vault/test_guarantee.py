@@ -100,3 +100,23 @@ def test_it_says_what_it_rests_on():
 
 def test_it_reads_well():
     assert str(guarantee()) == "(ε = 1, δ = 1e-05), add-remove, per row, 1 release"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"size": -5},
+        {"size": "x"},
+        {"epsilon": 50.0},
+        {"delta": 0.5},
+        {"mechanism": "approximate"},
+        {"mechanism": "approximate", "epsilon": 1.0},
+        {"noise": 5e-324},
+        {"noise": "4"},
+    ],
+)
+def test_a_release_that_contradicts_itself_is_refused(changes):
+    honest = dataclasses.replace(GAUSSIAN, sensitivity=1.0, noise=4.0)
+    assert honest.multiplier == 4
+    with pytest.raises(ValueError, match="Release 'sum'"):
+        dataclasses.replace(honest, **changes)

@@ -128,11 +128,11 @@ def test_spikes_zeros_missing_values_and_the_label_are_kept():
 
 def test_wide_tables_with_loose_columns_and_numeric_targets_work():
     rng = np.random.default_rng(0)
-    table = schema(12, 0, 3)
-    frame = pd.DataFrame({f"x{i}": rng.integers(0, 1000, 400) for i in range(12)})
+    table = schema(8, 0, 3)
+    frame = pd.DataFrame({f"x{i}": rng.integers(0, 1000, 400) for i in range(8)})
     frame["y"] = rng.choice(["v0", "v1"], 400)  # v2 never occurs
     frame["x0"] = np.where(frame["y"] == "v0", 100, 900)
-    method = dataclasses.replace(QUICK, values=3000, columns=4, steps=25)
+    method = dataclasses.replace(QUICK, values=2000, columns=4, components=10, steps=25)
     assert method.design(TableEncoder(table)).joined == 4
     model = fit(frame, table, method=method, epsilon=20, delta=1e-6, seed=0)
     drawn = model.sample(400, seed=1)

@@ -1,0 +1,133 @@
+"""What noise leaves open of each column: bands, bounds of distances, bins."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.publish.people import SCHEMA, encoded, people
+
+from nacre.histograms.cells import CodeColumn
+from nacre.histograms.measured import measured
+from nacre.histograms.measurement import MISSING, Measurement
+from nacre.publish import bands as bands_module
+from nacre.publish.bands import bands
+from nacre.publish.bins import choose_bins, schema_cells
+from nacre.publish.distance import distance_at_least, distance_at_most
+from nacre.schema import Integer, Schema
+from nacre.schema.layout import Code, Layout
+
+
+def test_the_noise_of_the_label_is_what_it_is_said_to_be():
+    rng, sizes = np.random.default_rng(0), (2, 5, 40)
+    layout = Layout((), tuple(Code(f"c{i}", size) for i, size in enumerate((*sizes, 2))))
+    columns = tuple(CodeColumn(i, size) for i, size in enumerate(sizes))
+    found = [
+        measured(rng.normal(0, 3, (2, sum(sizes))).astype(np.float32), 3.0, columns, layout, 3)
+        for _ in range(2000)
+    ]
+    for place in range(4):
+        spread = np.std([each[place].counts for each in found])
+        assert spread == pytest.approx(found[0][place].noise, rel=0.03)
+
+
+def test_bands_hold_the_whole_histogram_as_often_as_they_say():
+    schema = SCHEMA.select(["degree", "age"]).with_label(None)
+    rng, rows = np.random.default_rng(1), encoded(people(400)[["degree", "age"]], schema)
+    codes, ticks = np.arange(3), np.arange(100)
+    truth = {
+        "degree": (codes, np.array([500.0, 300, 200])),
+        "age": (ticks, rng.multinomial(1000, np.linspace(2, 0, 100) / 100).astype(np.float64)),
+    }
+    noise, missed = 8.0, {"degree": 0, "age": 0}
+    for _ in range(300):
+        measured = []
+        for name, (cells, counts) in truth.items():
+            noisy = counts + rng.normal(0, noise, len(cells))
+            measured.append(("test", Measurement(name, cells, cells, noisy, noise)))
+        for band in bands(rows, measured):
+            if band.column in truth:
+                shares = band.bins.add_up(truth[band.column][1]) / 1000
+                missed[band.column] += not (
+                    (band.lower <= shares).all() and (shares <= band.upper).all()
+                )
+    assert missed["degree"] <= 300 * 0.05 + 8
+    # Wide columns are drawn in few bins, yet every cell counts: the band is careful there.
+    assert missed["age"] <= 300 * 0.05
+    width = (band.upper - band.lower).mean() if band.lower is not None else 0.1
+    assert width < 0.12, "a band that is never left says nothing"
+
+
+@pytest.mark.parametrize("shares", ["flat", "spike"])
+@pytest.mark.parametrize("shift", [0.0, 0.02, 0.1])
+def test_distances_lie_between_their_bounds(shares, shift):
+    rng, size = np.random.default_rng(2), 12
+    known = np.full(size, 1 / size) if shares == "flat" else np.r_[0.89, np.full(size - 1, 0.01)]
+    truth = known + np.r_[-shift / 2, np.zeros(size - 2), shift / 2]
+    noise, tail = np.full(size, 0.003), 0.05
+    below = above = 0
+    widths = []
+    for _ in range(200):
+        noisy = truth + rng.normal(size=size) * noise
+        low = distance_at_least(known, noisy, noise, tail=tail)
+        high = distance_at_most(known, noisy, noise, tail=tail)
+        below, above = below + (low > shift / 2), above + (high < shift / 2)
+        widths.append(high - low)
+    assert below <= 200 * tail + 8 and above <= 200 * tail + 8
+    assert np.mean(widths) < 0.05
+
+
+def test_a_spike_is_known_better_than_its_many_empty_bins():
+    known, noise = np.r_[0.97, np.full(23, 0.03 / 23)], np.full(24, 0.01)
+    flat = np.full(24, 1 / 24)
+    spike = distance_at_most(known, known, noise, tail=0.02)
+    assert spike < 0.8 * distance_at_most(flat, flat, noise, tail=0.02)
+
+
+def test_many_cells_are_bounded_by_the_triangle_inequality_alone():
+    # The table may have been fitted to these very counts: then a ball around it proves nothing.
+    known, noise = np.full(300, 1 / 300), np.full(300, 1e-3)
+    noisy = known + np.random.default_rng(0).normal(0, 1e-3, 300)
+    bound = distance_at_most(known, noisy, noise, tail=0.02)
+    assert bound >= np.abs(noisy - known).sum() / 2 + 300 * 1e-3 * np.sqrt(2 / np.pi) / 2
+
+
+def test_too_few_rows_leave_everything_open():
+    rows, cells = encoded(people(100)), np.arange(3)
+    lost = Measurement("degree", cells, cells, np.array([5.0, -3, 2]), 10.0)
+    band = next(b for b in bands(rows, [("test", lost)]) if b.column == "degree")
+    assert (band.at_least, band.at_most) == (0.0, 1.0)
+    assert (band.lower == 0).all() and (band.upper == 1).all()
+
+
+def test_of_two_measurements_the_less_noisy_is_taken():
+    rows, cells = encoded(people(100)), np.arange(3)
+    good = Measurement("degree", cells, cells, np.array([500.0, 300, 200]), 1.0)
+    bad = Measurement("degree", cells, cells, np.array([400.0, 400, 200]), 50.0)
+    for given in ([("good", good), ("bad", bad)], [("bad", bad), ("good", good)]):
+        band = next(b for b in bands(rows, given) if b.column == "degree")
+        assert band.source == "good"
+        np.testing.assert_allclose(band.measured, [0.5, 0.3, 0.2])
+
+
+def test_rows_are_counted_by_the_release_itself():
+    # The rows that scores are bought of may be others, and fewer, than those behind the model.
+    rows, cells = encoded(people(100)), np.arange(3)
+    own = Measurement("member", np.arange(2), np.arange(2), np.array([5000.0, 5000]), 0.1)
+    bought = Measurement("degree", cells, cells, np.array([50.0, 30, 20]), 1.0)
+    found = {b.column: b for b in bands(rows, [("model", own), ("page", bought)])}
+    np.testing.assert_allclose(found["degree"].measured, [0.5, 0.3, 0.2])
+    np.testing.assert_allclose(found["member"].measured, [0.5, 0.5])
+
+
+@pytest.mark.parametrize("values", [[0, 0, 0, 1000], [1000] * 3, [500], [3, 40, 40, 41, 999]])
+def test_bins_hold_every_row_once_wherever_they_lie(values):
+    schema = Schema({"x": Integer(low=0, high=1000, nullable=True)})
+    rows = encoded(pd.DataFrame({"x": pd.array([*values, None], dtype="Int64")}), schema)
+    for low, high in (schema_cells(schema, "x"), (np.r_[0:1001, MISSING],) * 2):
+        counts = bands_module.cell_counts(rows, "x", low, high)
+        bins = choose_bins(schema, "x", low, high, counts)
+        assert bins.add_up(counts).sum() == len(values) + 1
+        assert bins.names[-1] == "missing" and not bins.drawn[-1]
+        drawn = np.flatnonzero(bins.drawn)
+        assert 1 <= len(drawn) <= 24
+        assert (bins.low[drawn[1:]] == bins.high[drawn[:-1]] + 1).all()
+        assert bins.add_up(counts)[drawn].sum() == len(values)
