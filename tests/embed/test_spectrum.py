@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nacre.embed.kernel import GaussianKernels
-from nacre.embed.spectrum import PairSpectrum, RowSpectrum, waves
+from nacre.embed.spectrum import PairSpectrum, RowSpectrum, soft_waves, waves
 
 COLUMNS = np.array([0, 1, 2, 2, 2, 3, 3])
 PAIRS = PairSpectrum(COLUMNS, 2, 0.7, (2.0, 120.0))
@@ -42,3 +42,18 @@ def test_frequencies_on_pairs_touch_one_or_two_columns_evenly():
 def test_one_column_is_enough():
     frequencies = PairSpectrum(np.array([0]), 1, 0.7, (2.0, 4.0)).draw(5, jax.random.key(3))
     assert (frequencies != 0).all()
+
+
+def test_generated_rows_have_the_same_waves_and_the_slope_of_another_category():
+    frequencies = PAIRS.draw(30, jax.random.key(4))
+    row = jnp.array([0.3, 0.8, 0, 1, 0, 1, 0], jnp.float32)
+    other = row.at[2:5].set(jnp.array([1.0, 0, 0]))
+    starts = (2, 5, 7)
+    np.testing.assert_allclose(
+        soft_waves(frequencies, row, starts), waves(frequencies, row), atol=1e-5
+    )
+    _, slope = jax.jvp(lambda x: soft_waves(frequencies, x, starts), (row,), (other - row,))
+    change = waves(frequencies, other) - waves(frequencies, row)
+    np.testing.assert_allclose(slope, change, atol=1e-5)
+    _, plain = jax.jvp(lambda x: waves(frequencies, x), (row,), (other - row,))
+    assert np.abs(plain - change).max() > 0.1

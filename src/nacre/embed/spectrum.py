@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
+from collections.abc import Sequence
 from typing import Any, final
 
 import numpy as np
@@ -87,3 +89,27 @@ def waves(frequencies: Any, x: Any) -> Any:
 
     phases = x @ frequencies.T
     return jnp.concatenate([jnp.cos(phases), jnp.sin(phases)], -1) / math.sqrt(len(frequencies))
+
+
+def soft_waves(frequencies: Any, rows: Any, starts: Sequence[int]) -> Any:
+    """`waves` of generated rows (..., d), with a gradient that is right for categories, too.
+
+    exp(i t'x) is written as a product over columns, each block of a category entering it linearly
+    by sum_a x_a exp(i t_a).  For one-hot blocks that is the same; and as it is linear in a block,
+    its slope is what changes when another value is drawn.  (The slope of exp(i t'x) itself is that
+    only for small t.)
+
+    Args:
+        frequencies: (count, d).
+        rows: numbers first, then blocks.
+        starts: where each block starts, and the end of the last; the numbers come before.
+    """
+    import jax.numpy as jnp
+
+    phases = rows[..., : starts[0]] @ frequencies[:, : starts[0]].T
+    real, imaginary = jnp.cos(phases), jnp.sin(phases)
+    for start, end in itertools.pairwise(starts):
+        own, x = frequencies[:, start:end].T, rows[..., start:end]
+        a, b = x @ jnp.cos(own), x @ jnp.sin(own)
+        real, imaginary = real * a - imaginary * b, real * b + imaginary * a
+    return jnp.concatenate([real, imaginary], -1) / math.sqrt(len(frequencies))

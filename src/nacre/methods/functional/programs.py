@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.embed.kernel import GaussianKernels
-from nacre.embed.spectrum import PairSpectrum, RowSpectrum, waves
+from nacre.embed.spectrum import PairSpectrum, RowSpectrum, soft_waves, waves
 from nacre.methods.functional.student import State, Student
 from nacre.vault import Program
 
@@ -42,6 +42,8 @@ def features_program(
     vector = student.vector
     size, apart = jnp.asarray(expected[:, None], jnp.float32), _apart(student.each)
 
+    starts = (*(start for _, start, _ in vector.blocks), vector.width)
+
     def ask(arrays: Any, key: Any) -> Any:
         return spectrum.draw(count, key)
 
@@ -53,7 +55,7 @@ def features_program(
         targets = sums[0] / size
 
         def loss(arrays: Any) -> Any:
-            mean = waves(state.asked, student.rows(arrays, first)).mean(1)
+            mean = soft_waves(state.asked, student.rows(arrays, first), starts).mean(1)
             return apart * jnp.sum(mean**2, axis=1) - 2 * jnp.sum(mean * targets, axis=1)
 
         return student.descend(state, loss, ask, second)
