@@ -163,3 +163,29 @@ def test_layers_that_do_not_fit_together_are_refused():
         widths((Residual((Linear(3, 4),)),), 3)
     assert dataclasses.replace(Linear(3, 4), bias=False).shapes() == {"weight": (3, 4)}
     assert Network((Linear(3, 4),), np.random.default_rng(0))(jnp.ones((2, 3))).shape == (2, 4)
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_expected_waves_are_the_mean_over_drawn_rows_and_slope_to_other_categories(single):
+    vector = RowVector(LAYOUT, label=1, single=single)
+    frequencies = jax.random.normal(jax.random.key(0), (5, vector.width)) * 3
+    outputs = jax.random.normal(jax.random.key(1), (1, vector.width))
+    real, imaginary = vector.waves(frequencies, vector.chances(outputs))
+    rows = vector.rows(jnp.repeat(outputs, 200_000, axis=0), jax.random.key(2))
+    phases = np.asarray(rows @ frequencies.T, np.float64)
+    np.testing.assert_allclose(real[0], np.cos(phases).mean(0), atol=0.02)
+    np.testing.assert_allclose(imaginary[0], np.sin(phases).mean(0), atol=0.02)
+    # At a one-hot row they are the row's own, and the slope is the change to another value.
+    row = np.asarray(rows[0]).round(6)
+    other = row.copy()
+    other[2:5] = np.roll(row[2:5], 1)
+    ends = [
+        np.concatenate([np.cos(x @ frequencies.T), np.sin(x @ frequencies.T)]) for x in (row, other)
+    ]
+
+    def waves(x):
+        return jnp.concatenate(vector.waves(frequencies, x))
+
+    value, slope = jax.jvp(waves, (jnp.asarray(row),), (jnp.asarray(other - row),))
+    np.testing.assert_allclose(value, ends[0], atol=1e-4)
+    np.testing.assert_allclose(slope, ends[1] - ends[0], atol=1e-4)

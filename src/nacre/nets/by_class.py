@@ -42,7 +42,7 @@ class NetworksByClass(AbstractGenerator):
         codes = np.zeros((n, len(layout.codes)), np.int32)
         for place, part in enumerate(self.parts):
             own = np.flatnonzero(classes == place)
-            alone = part if label is None else part.given({label: place})
+            alone = None if label is None else part.given({label: place})
             if alone is not None and len(own):
                 drawn = alone.sample(len(own), rng)
                 ticks[own], codes[own] = drawn.ticks, drawn.codes
@@ -73,6 +73,6 @@ class NetworksByClass(AbstractGenerator):
             }
             parts.append(NetworkGenerator.restore(own, named, encoder))
         labels = {part.vector.label for part in parts}
-        if len(labels) != 1 or len(parts) != parts[0].vector.classes:
+        if len(labels) != 1 or labels == {None} or len(parts) != parts[0].vector.classes:
             raise NacreError("Networks by class need one network for each value of one label.")
         return cls(parts=tuple(parts))

@@ -141,8 +141,8 @@ class MixtureMatch(eqx.Module):
 class NetworkMatch(eqx.Module):
     """The squared distance between released and generated mean features, class by class.
 
-    A row's features have one length, whatever the row, so that the distance to a batch's mean has
-    the same gradient as the distance to the network's own mean: the batch adds a constant.
+    A row is taken before its categories are drawn, and its features are their expectation, in
+    closed form: so the network is trained on what it will output on average, without sampling.
 
     Attributes:
         targets: what was released.
@@ -164,40 +164,36 @@ class NetworkMatch(eqx.Module):
     constant: float = eqx.field(static=True)
 
     def __call__(self, model: TableNetwork, logs: Any, step: Any, key: Any) -> Any:
-        """The loss on the step's block of frequencies, and rows that are drawn afresh."""
-        targets = self.targets
+        """The loss on the step's block of frequencies, and rows that are generated afresh."""
+        targets, vector = self.targets, model.vector
         classes = len(targets.prior)
         each = max(self.batch // classes, 8)
-        rows = model.rows(jnp.repeat(jnp.arange(classes), each), key)
+        rows = model.chances(jnp.repeat(jnp.arange(classes), each), key)
         error = jnp.zeros(())
         if self.matrix is not None:
             blocks, width, _ = self.matrix.shape
             block = step % blocks
-            phases = rows @ self.matrix[block].T
-            waves = jnp.cos(phases), jnp.sin(phases)
-            off_a, off_b = (
-                self._off(wave.reshape(classes, each, width), target[block].T)  # type: ignore[index]
-                for wave, target in zip(waves, (targets.real, targets.imaginary), strict=True)
-            )
-            chosen = 1.0 if self.critic is None else self.critic(logs, block)
-            error += self._weighed(jnp.sqrt(chosen) * off_a, 0) / width
-            error += self._weighed(jnp.sqrt(chosen) * off_b, 0) / width
+            chosen = 1.0 if self.critic is None else jnp.sqrt(self.critic(logs, block))
+            released = (targets.real, targets.imaginary)
+            for wave, target in zip(vector.waves(self.matrix[block], rows), released, strict=True):
+                found = wave.reshape(classes, each, width)
+                error += self._weighed(found, target[block].T, 0, chosen) / width  # type: ignore[index]
         if targets.hot is not None:
-            hot = rows[:, model.vector.numbers :].reshape(classes, each, -1)
-            error += self._weighed(self._off(hot, targets.hot), 1) / len(model.vector.blocks)
+            hot = rows[:, vector.numbers :].reshape(classes, each, -1)
+            error += self._weighed(hot, targets.hot, 1) / len(vector.blocks)
         if self.target is not None:
-            numbers, blocks = model.vector.numbers, len(model.vector.blocks)
-            error += self.target.of_rows(rows, numbers) / blocks
+            error += self.target.of_rows(rows, vector.numbers) / len(vector.blocks)
         return error
 
-    def _off(self, features: Any, joint: Any) -> Any:
-        """Generated less released means, given the class: (classes, places)."""
-        return features.mean(1) - joint / self.targets.prior[:, None]
+    def _weighed(self, found: Any, joint: Any, kind: int, chosen: Any = 1.0) -> Any:
+        """Squared distances to the released means, weighted by place and class, and added up.
 
-    def _weighed(self, off: Any, kind: int) -> Any:
-        """Squares added up over places and, weighted, over classes."""
+        `found` are features of generated rows (classes, each, places).
+        """
         targets = self.targets
         prior = targets.prior
+        found = found * chosen
+        wanted = joint / prior[:, None] * chosen
         if self.balance == "class":
             weights = jnp.ones_like(prior)
         elif self.balance == "share":
@@ -205,10 +201,22 @@ class NetworkMatch(eqx.Module):
         else:
             rows = targets.total * prior
             weights = 1 / ((targets.noise[kind] / rows) ** 2 + 0.5 / rows + SHRUNK)
-        error = jnp.sum(weights / weights.sum() * jnp.sum(off**2, axis=1))
+        mean = found.mean(1)
+        squares = square_apart(found) + jnp.sum(wanted**2 - 2 * mean * wanted, axis=1)
+        error = jnp.sum(weights / weights.sum() * squares)
         if self.constant:
-            error += self.constant * jnp.sum((prior @ off) ** 2)
+            error += self.constant * jnp.sum((prior @ (mean - wanted)) ** 2)
         return error
+
+
+def square_apart(found: Any) -> Any:
+    """The squared length of a mean, without bias, from features (classes, each, places).
+
+    The mean of f_i.f_j over pairs of different rows: a row with itself would add its own length.
+    """
+    each = found.shape[1]
+    total = jnp.sum(found.sum(1) ** 2, axis=1)
+    return (total - jnp.sum(found**2, axis=(1, 2))) / (each * (each - 1))
 
 
 def _squared(values: Any) -> jax.Array:

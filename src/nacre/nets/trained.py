@@ -46,11 +46,19 @@ class TableNetwork(eqx.Module):
     def rows(self, classes: Any, key: Any) -> Any:
         """A generated row (n, d) for each class of `classes` (n,), with a gradient."""
         first, second = jax.random.split(key)
-        inputs = jax.random.normal(first, (len(classes), self.latent))
+        return self.vector.rows(self._outputs(classes, first), second)
+
+    def chances(self, classes: Any, key: Any) -> Any:
+        """The same before categories are drawn: numbers, and the chance of each value."""
+        first, _ = jax.random.split(key)
+        return self.vector.chances(self._outputs(classes, first))
+
+    def _outputs(self, classes: Any, key: Any) -> Any:
+        inputs = jax.random.normal(key, (len(classes), self.latent))
         if self.vector.classes > 1:
             hot = jax.nn.one_hot(classes, self.vector.classes)
             inputs = jnp.concatenate([inputs, hot], axis=1)
-        return self.vector.rows(self.network(inputs), second)
+        return self.network(inputs)
 
 
 def table_network(

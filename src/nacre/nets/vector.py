@@ -109,6 +109,26 @@ class RowVector:
             parts.append(jax.nn.sigmoid(part) if width == 1 else jax.nn.softmax(part, axis=-1))
         return jnp.concatenate(parts, axis=-1)
 
+    def waves(self, frequencies: Any, chances: Any) -> tuple[Any, Any]:
+        """E cos t'x and E sin t'x of rows with these chances (..., d): (..., count) each.
+
+        Given a network's outputs the categories are drawn independently, so that
+        E exp(i t'x) = exp(i t'numbers) prod_blocks sum_a p_a exp(i t_a), exactly: nothing is
+        sampled, and its slope is what changes when another value is drawn.  (The slope of
+        exp(i t'x) at a one-hot row is that only for small t.)
+        """
+        import jax.numpy as jnp
+
+        phases = chances[..., : self.numbers] @ frequencies[:, : self.numbers].T
+        real, imaginary = jnp.cos(phases), jnp.sin(phases)
+        for _, at, width in self.blocks:
+            own, p = frequencies[:, at : at + width].T, chances[..., at : at + width]
+            a, b = p @ jnp.cos(own), p @ jnp.sin(own)
+            if width == 1:  # the chance of the second value; the first has phase zero
+                a = a + 1 - p.sum(-1, keepdims=True)
+            real, imaginary = real * a - imaginary * b, real * b + imaginary * a
+        return real, imaginary
+
     # -- under NumPy ---------------------------------------------------------------------------
 
     def draw(

@@ -133,8 +133,6 @@ class Functional(AbstractMatching):
     ) -> tuple[AbstractQuestion, ...]:
         """One sum; or the class counts, and then the steps."""
         self.check_classes(encoder)
-        if not _vector(encoder).width:
-            raise NacreError(f"{self.title} needs a column beside the label.")
         if self.release == "one-shot":
             return self._once(encoder, adjacency, rows)
         return self._by_steps(encoder, adjacency, rows)

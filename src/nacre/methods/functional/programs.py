@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from nacre.embed.kernel import GaussianKernels
 from nacre.embed.spectrum import PairSpectrum, RowSpectrum, waves
 from nacre.methods.functional.student import State, Student
+from nacre.nets.match import square_apart
+from nacre.nets.vector import RowVector
 from nacre.vault import Program
 
 CHUNK = 256  # rows that are computed side by side
@@ -30,7 +32,10 @@ class Features(Protocol):
         """What the coming step reads through, from a public key."""
 
     def __call__(self, drawn: Any, x: Any) -> Any:
-        """Features of a row (d,), or of rows (..., d)."""
+        """Features of a row (d,)."""
+
+    def expected(self, vector: RowVector, drawn: Any, chances: Any) -> Any:
+        """What they are on average for generated rows with these chances, (..., d)."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -47,6 +52,10 @@ class FreshWaves:
     def __call__(self, drawn: Any, x: Any) -> Any:
         """Of norm one."""
         return waves(drawn, x)
+
+    def expected(self, vector: RowVector, drawn: Any, chances: Any) -> Any:
+        """By `RowVector.waves`."""
+        return jnp.concatenate(vector.waves(drawn, chances), -1) / math.sqrt(self.count)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -80,6 +89,10 @@ class FixedEmbedding:
             parts.append(x[..., self.numbers :] / math.sqrt(self.codes))
         return jnp.concatenate(parts, -1) / math.sqrt(len(parts))
 
+    def expected(self, vector: RowVector, drawn: Any, chances: Any) -> Any:
+        """The same: the one-hot codes' own average are their chances."""
+        return self(drawn, chances)
+
 
 def features_program(
     student: Student,
@@ -104,7 +117,7 @@ def features_program(
         counts.
     """
     vector = student.vector
-    size, apart = jnp.asarray(expected[:, None], jnp.float32), _apart(student.each)
+    size = jnp.asarray(expected[:, None], jnp.float32)
 
     def ask(arrays: Any, key: Any) -> Any:
         return features.draw(key)
@@ -117,8 +130,8 @@ def features_program(
         targets = sums[0] / size
 
         def loss(arrays: Any) -> Any:
-            mean = features(state.asked, student.rows(arrays, first)).mean(1)
-            return apart * jnp.sum(mean**2, axis=1) - 2 * jnp.sum(mean * targets, axis=1)
+            found = features.expected(vector, state.asked, student.chances(arrays, first))
+            return square_apart(found) - 2 * jnp.sum(found.mean(1) * targets, axis=1)
 
         return student.descend(state, loss, ask, second)
 

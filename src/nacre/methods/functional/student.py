@@ -71,11 +71,18 @@ class Student:
 
     def rows(self, arrays: Any, key: Any) -> Any:
         """Generated rows (classes, each, d)."""
+        return self._drawn(TableNetwork.rows, arrays, key)
+
+    def chances(self, arrays: Any, key: Any) -> Any:
+        """Generated rows before their categories are drawn, (classes, each, d)."""
+        return self._drawn(TableNetwork.chances, arrays, key)
+
+    def _drawn(self, draw: Callable[[TableNetwork, Any, Any], Any], arrays: Any, key: Any) -> Any:
         classes, parts = jnp.arange(self.vector.classes), []
         for place, (network, own) in enumerate(zip(self.networks, arrays, strict=True)):
             model = eqx.tree_at(lambda tree: tree.network.arrays, network, own)
             wanted = classes if len(self.networks) == 1 else classes[place : place + 1]
-            drawn = model.rows(jnp.repeat(wanted, self.each), jax.random.fold_in(key, place))
+            drawn = draw(model, jnp.repeat(wanted, self.each), jax.random.fold_in(key, place))
             parts.append(drawn.reshape(len(wanted), self.each, -1))
         return jnp.concatenate(parts)
 
