@@ -1,6 +1,7 @@
 """Methods under names of their own: with their defaults, or as their papers have them."""
 
 import dataclasses
+import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -81,6 +82,7 @@ def usable(names: Iterable[str] | None = None) -> tuple[dict[str, Variant], list
     return found, problems
 
 
+@functools.cache
 def is_stepwise(method: AbstractMethod) -> bool:
     """Whether the method trains on batches of rows, step by step."""
     questions = method.questions(as_encoder(_SMALL), Adjacency.ADD_REMOVE, None)

@@ -2,14 +2,17 @@
 
 import json
 import math
+import warnings
 
 import bench.tables as tables
 import numpy as np
 import pytest
+from bench.made import hanging_together
+from bench.protocol import Split
 from bench.tables import results, trial
 from bench.tables.plans import Plan
-from bench.tables.runs import make_runs
-from bench.variants import usable
+from bench.tables.runs import make_run, make_runs
+from bench.variants import usable, variants
 from tests.bench.fakes import result
 
 from nacre.evaluate.tables.classifiers import Prediction, available
@@ -170,3 +173,24 @@ def test_results_are_plain_json(tmp_path):
     place = results.keep(tmp_path, made, result("real"))
     assert json.loads(place.read_text())["seed"] == 0
     assert not list(tmp_path.glob("*.tmp"))
+
+
+@pytest.mark.parametrize("epsilon", [1.0, math.inf])
+def test_a_run_is_measured_from_the_cut_to_the_scores(epsilon, monkeypatch):
+    table, schema = hanging_together(400, 5, seed=0, label=True)
+    split = Split(table.slice(0, 300), table.slice(300), schema)
+    small = {"frequencies": 8, "blocks": 1, "components": 2, "steps": 4}
+    plan = Plan(source="", positive="v1", part=0.75, metrics=("tv1",), settings={"merf": small})
+    monkeypatch.setitem(tables.PLANS, "toy", plan)
+    monkeypatch.setattr(trial, "read", lambda name, seed: split)
+    run = make_run("toy", "merf", variants()["merf"], epsilon, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few rows for the noise
+        found = trial.measure(run, ["LDA"])
+    assert found["rows"] == {"fitted": 300, "scored": 100}
+    assert found["guarantee"] == run.guarantee
+    assert found["changed"] == small
+    assert found["settings"]["steps"] == 4
+    assert set(found["scores"]["LDA"]) == {"accuracy", "roc", "prc"}
+    assert 0 <= found["statistics"]["tv1"] <= 1
+    json.dumps(found, allow_nan=False)
