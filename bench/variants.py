@@ -5,6 +5,7 @@ import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from nacre.errors import NacreError
 from nacre.methods import METHODS, AbstractMethod, find
 from nacre.plan import as_encoder
 from nacre.schema import Boolean, Integer, Schema
@@ -60,6 +61,15 @@ _NAMED = {
         title="DP-auto-GAN, as published", method="autogan", preset="as_published", seconds=900
     ),
     "functional": Variant(title="Functional", method="functional", seconds=30),
+    "functional-features": Variant(
+        title="Functional, by steps",
+        method="functional",
+        settings={"release": "features"},
+        seconds=600,
+    ),
+    "functional-exact": Variant(
+        title="Functional, exact", method="functional", settings={"release": "exact"}, seconds=1200
+    ),
 }
 
 
@@ -77,9 +87,20 @@ def usable(names: Iterable[str] | None = None) -> tuple[dict[str, Variant], list
             problems.append(f"There is no method '{name}': skipped. There are: {', '.join(known)}.")
         elif not known[name].registered:
             problems.append(f"{name}: this version has no method '{known[name].method}': skipped.")
+        elif problem := _problem(known[name]):
+            problems.append(f"{name}: {problem}: skipped.")
         else:
             found[name] = known[name]
     return found, problems
+
+
+def _problem(variant: Variant) -> str:
+    """Why a variant cannot be made here, if so: an extra or a setting that is not there."""
+    try:
+        is_stepwise(variant.make())
+    except (AttributeError, ImportError, NacreError, TypeError) as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
 
 
 @functools.cache

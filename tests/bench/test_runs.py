@@ -61,6 +61,15 @@ def test_methods_that_are_not_here_are_skipped_with_a_message(capsys, monkeypatc
     assert "There is no method 'magic'" in said
 
 
+def test_a_setting_or_preset_that_is_not_here_skips_the_variant(monkeypatch):
+    for wrong in ({"settings": {"magic": 1}}, {"preset": "as_dreamt"}, {"settings": {"steps": -1}}):
+        odd = Variant(title="Odd", method="merf", **wrong)
+        monkeypatch.setattr("bench.variants.variants", lambda odd=odd: {"odd": odd})
+        found, (problem,) = usable()
+        assert not found
+        assert problem.startswith("odd: ") and problem.endswith(": skipped.")
+
+
 def test_variants_begin_with_the_papers_settings_and_the_plan_changes_them():
     variant = Variant(title="", method="merf", preset="as_published", settings={"latent": 3})
     method = variant.make({"frequencies": 70})
