@@ -107,7 +107,7 @@ def test_a_table_of_several_epsilons_shows_them():
     found = [result(names=("random forest",), epsilon=0.8, dataset="adult-official")]
     found[0]["scores"]["random forest"]["accuracy"] = 0.81
     text = render._table(table("DP-auto-GAN, Table 2"), found, ["mosaic"])
-    expected = "| adult-official | random forest | accuracy | 0.8 | 0.866 | – | 0.777 |"
+    expected = "| adult-official | random forest | accuracy | 0.8 | 0.866 | not run | 0.777 |"
     assert f"{expected} **0.810 (+0.033)** |" in text
     assert "| accuracy | ∞ |" in text
 
