@@ -4,15 +4,17 @@ import importlib
 import sys
 
 NAMES = {
+    "ablations": "small studies: what each part of a method is good for",
     "adult": "each method on Adult: the papers' protocol and the official split",
     "evaluate": "seconds and memory of evaluating Adult and a table of a million rows",
     "functional": "the functional mechanism in its three forms: a toy in the plane, Adult",
     "growth": "seconds and memory of Mosaic for more columns and more rows",
     "peers": "other tools on Adult's official split, if they are installed",
+    "readme": "what each method gives on Adult at ε = 1: the README's table",
     "speed": "a training step, vault.sum, and memory against references in the same run",
     "startup": "import, --help and demo times",
     "training": "a step of private training against NumPy, and by the number of rows",
-    "tables": "the papers' tables on eight data sets, run again; --quick takes minutes",
+    "tables": "the papers' tables, run again; --quick takes minutes, --minutes N stops after N",
 }
 # A command is a verb, its module a noun.
 MODULES = {"evaluate": "evaluation"}

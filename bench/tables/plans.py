@@ -1,23 +1,28 @@
-"""How DP-MERF cuts each of its eight tables, written as facts, and the cut itself.
+"""What is run on each of the papers' tables, written as facts, and how the table is cut.
 
-Rates, splits and row counts are those of the paper's Tables 1 and 4; where the paper's text is
-silent (which rows of Isolet, Covertype, Intrusion), those that give its row counts.
+Rates, splits and row counts are those of DP-MERF's Tables 1 and 4; where the paper's text is silent
+(which rows of Isolet, Covertype, Intrusion), those that give its row counts.
 """
 
 import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from bench.protocol import Split
+from bench.tables.published import autogan, pearl
 from nacre.datasets import load
+from nacre.evaluate.tables.classifiers import PUBLISHED
 from nacre.schema import Schema
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How one table is cut.
+    """How one table is cut, and what is run on it.
 
     Attributes:
         source: its name in `nacre.datasets`.
@@ -29,8 +34,19 @@ class Plan:
         first: how many rows at the top of the file to begin with; None for all.
         missing: rows with this many missing values or more are left out; None for no limit.
         group: rows with the same value of this column stay together.
+        held_out: the official training rows are fitted, and the others scored on.
+        leave: columns that are left out.
         unit: numbers reach the classifiers scaled to [0, 1] by the schema, as PEARL has it; else
             standardized by the table that the classifier learns from.
+        epsilons: that methods are fitted with; infinite without privacy.
+        delta: of all private fits.
+        adjacency: of methods that ask once.
+        stepwise: adjacency of methods that train step by step, as the papers' accountants have it.
+        classifiers: that learn from the synthetic rows.
+        metrics: of the synthetic rows themselves, by their names in `nacre.evaluate`.
+        settings: by variant, what this table changes in it.
+        without_privacy: the same, and on top of it, where epsilon is infinite.
+        seconds: that all classifiers take, about: only to put runs in order.
     """
 
     source: str
@@ -42,22 +58,120 @@ class Plan:
     first: int | None = None
     missing: int | None = None
     group: str | None = None
+    held_out: bool = False
+    leave: tuple[str, ...] = ()
     unit: bool = False
+    epsilons: tuple[float, ...] = (1.0, math.inf)
+    delta: float = 1e-5
+    adjacency: str = "replace-one"
+    stepwise: str = "add-remove"
+    classifiers: tuple[str, ...] = PUBLISHED
+    metrics: tuple[str, ...] = ()
+    settings: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+    without_privacy: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+    seconds: float = 30
+
+    def settings_of(self, variant: str, epsilon: float) -> dict[str, Any]:
+        """What this table changes in a variant."""
+        found = dict(self.settings.get(variant, {}))
+        if math.isinf(epsilon):
+            found |= self.without_privacy.get(variant, {})
+        return found
+
+
+def _fourier(private: int, without: int) -> dict[str, Any]:
+    """DP-MERF's Table 4: features with privacy and without it, a cosine and a sine a frequency."""
+    return {
+        "settings": {"merf-network": {"frequencies": private // 2}},
+        "without_privacy": {"merf-network": {"frequencies": without // 2}},
+    }
 
 
 PLANS = {
     "adult": Plan(
-        source="adult", positive=">50K", part=0.9, rate=0.4, official=True, rows=22_561, unit=True
+        source="adult",
+        positive=">50K",
+        part=0.9,
+        rate=0.4,
+        official=True,
+        rows=22_561,
+        unit=True,
+        metrics=pearl.METRICS,
+        seconds=25,
+        **_fourier(1000, 50_000),
     ),
     "census": Plan(
-        source="census_income_kdd", positive="50000+", part=0.8, rate=0.4, official=True
+        source="census_income_kdd",
+        positive="50000+",
+        part=0.8,
+        rate=0.4,
+        official=True,
+        seconds=600,
+        **_fourier(10_000, 10_000),
     ),
-    "cervical": Plan(source="cervical_cancer", positive="1", part=0.8, missing=10),
-    "credit": Plan(source="creditcard", positive="1", part=0.8, rate=0.005),
-    "epileptic": Plan(source="epileptic_seizure", positive="seizure", part=0.7, group="recording"),
-    "isolet": Plan(source="isolet", positive="vowel", part=0.7, official=True),
-    "covtype": Plan(source="covertype", positive=None, part=0.7, rate=0.03, first=20_000),
-    "intrusion": Plan(source="kddcup99_10pct", positive=None, part=0.7, rate=0.1, rows=394_021),
+    "cervical": Plan(
+        source="cervical_cancer",
+        positive="1",
+        part=0.8,
+        missing=10,
+        seconds=5,
+        **_fourier(2000, 2000),
+    ),
+    "credit": Plan(
+        source="creditcard",
+        positive="1",
+        part=0.8,
+        rate=0.005,
+        metrics=pearl.METRICS,
+        seconds=10,
+        **_fourier(5000, 50_000),
+    ),
+    "epileptic": Plan(
+        source="epileptic_seizure",
+        positive="seizure",
+        part=0.7,
+        group="recording",
+        seconds=120,
+        **_fourier(80_000, 100_000),
+    ),
+    "isolet": Plan(
+        source="isolet",
+        positive="vowel",
+        part=0.7,
+        official=True,
+        seconds=150,
+        **_fourier(500, 100_000),
+    ),
+    "covtype": Plan(
+        source="covertype",
+        positive=None,
+        part=0.7,
+        rate=0.03,
+        first=20_000,
+        seconds=60,
+        **_fourier(1000, 1000),
+    ),
+    "intrusion": Plan(
+        source="kddcup99_10pct",
+        positive=None,
+        part=0.7,
+        rate=0.1,
+        rows=394_021,
+        seconds=600,
+        **_fourier(2000, 2000),
+    ),
+    "adult-official": Plan(
+        source="adult",
+        positive=">50K",
+        part=1.0,
+        held_out=True,
+        leave=("fnlwgt", "education-num"),
+        adjacency="add-remove",
+        epsilons=(math.inf, 1.5, 1.0, 0.8),
+        classifiers=("random forest",),
+        metrics=autogan.METRICS,
+        seconds=20,
+    ),
 }
 
 
@@ -67,6 +181,13 @@ def cut(plan: Plan, table: pa.Table, schema: Schema, seed: int) -> Split:
     The undersampled table is the private one, as in the papers: undersampling is no release.
     """
     rng = np.random.default_rng(seed)
+    schema = schema.select([name for name in schema.names if name not in plan.leave])
+    if plan.held_out:
+        trained = pc.equal(table["split"], "train")
+        parts = [
+            table.filter(kept).select(list(schema.names)) for kept in (trained, pc.invert(trained))
+        ]
+        return Split(*parts, schema)
     if plan.official:
         table = table.filter(pc.equal(table["split"], "train"))
     if plan.first is not None:
@@ -86,7 +207,7 @@ def cut(plan: Plan, table: pa.Table, schema: Schema, seed: int) -> Split:
 
 
 def read(name: str, seed: int) -> Split:
-    """One of the eight tables, cut by the seed."""
+    """One of the tables, cut by the seed."""
     plan = PLANS[name]
     return cut(plan, *load(plan.source), seed)
 

@@ -1,6 +1,5 @@
 """One result: a method fitted to one cut of one table, and what classifiers make of its rows."""
 
-import dataclasses
 import time
 import warnings
 from collections.abc import Sequence
@@ -12,59 +11,52 @@ from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from bench.protocol import Split, features
 from bench.tables.plans import PLANS, Plan, read
-from bench.tables.published import STATISTICS
+from bench.tables.runs import REAL, Run
+from bench.variants import variants
 from nacre.evaluate.run import evaluate
 from nacre.evaluate.tables.classifiers import Prediction, predict_all
 from nacre.fit import fit
-from nacre.methods import find
-
-REAL = "real"
-EPSILON, DELTA, ADJACENCY = 1.0, 1e-5, "replace-one"
-WITH_STATISTICS = ("adult", "credit")
+from nacre.methods import AbstractMethod
+from nacre.methods.settings import as_data
 
 
-def measure(
-    name: str, method: str, seed: int, classifiers: Sequence[str], jobs: int = 1
-) -> dict[str, Any]:
-    """Cut table `name` by the seed, fit, draw as many rows as were fitted, score.
-
-    `method` is one of `METHODS`, or "real": then classifiers learn from the real rows themselves.
-    """
-    plan, split = PLANS[name], read(name, seed)
-    found: dict[str, Any] = {"dataset": name, "method": method, "seed": seed}
+def measure(run: Run, classifiers: Sequence[str], jobs: int = 1) -> dict[str, Any]:
+    """Cut the table by the seed, fit, draw as many rows as were fitted, score."""
+    plan, split = PLANS[run.dataset], read(run.dataset, run.seed)
+    found: dict[str, Any] = {"dataset": run.dataset, "variant": run.variant, "seed": run.seed}
     found["rows"] = {"fitted": split.train.num_rows, "scored": split.test.num_rows}
     start = time.process_time()
     rows = split.train
-    if method != REAL:
-        found["guarantee"] = {"epsilon": EPSILON, "delta": DELTA, "adjacency": ADJACENCY}
-        settings = find(method)()
-        found["settings"] = dataclasses.asdict(settings)
-        rows = synthesize(settings, split, seed)
+    if run.variant != REAL:
+        method = variants()[run.variant].make(run.settings)
+        found |= {"guarantee": run.guarantee, "changed": dict(run.settings)}
+        found["settings"] = as_data(method)
+        rows = synthesize(method, run, split)
     found["fit_seconds"] = round(time.process_time() - start, 1)
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        predictions = learn(plan, split, rows, classifiers, seed, jobs)
+        predictions = learn(plan, split, rows, classifiers, run.seed, jobs)
         found["scores"] = {p.model: score(plan, split, p) for p in predictions}
-        if method != REAL and name in WITH_STATISTICS:
-            found["statistics"] = statistics(split, rows, seed)
+        if run.metrics:
+            found["statistics"] = statistics(split, rows, run)
     found["problems"] = {p.model: p.problem for p in predictions if p.problem}
     found["score_seconds"] = round(time.process_time() - start, 1)
     return found
 
 
-def synthesize(method: Any, split: Split, seed: int) -> pa.Table:
+def synthesize(method: AbstractMethod, run: Run, split: Split) -> pa.Table:
     """As many synthetic rows as there are rows to fit."""
     model = fit(
         split.train,
         split.schema,
         method=method,
-        epsilon=EPSILON,
-        delta=DELTA,
-        adjacency=ADJACENCY,
-        seed=seed,
+        epsilon=run.epsilon,
+        delta=run.delta,
+        adjacency=run.adjacency,
+        seed=run.seed,
     )
-    return model.sample_arrow(split.train.num_rows, seed=seed)
+    return model.sample_arrow(split.train.num_rows, seed=run.seed)
 
 
 def learn(
@@ -85,25 +77,30 @@ def learn(
 
 
 def score(plan: Plan, split: Split, prediction: Prediction) -> dict[str, float]:
-    """ROC and PRC of hard labels, as the papers compute them, or weighted F1."""
+    """Accuracy; ROC and PRC of hard labels, as the papers compute them, or weighted F1."""
     truth, hard = prediction.truth, prediction.hard
+    found = {"accuracy": float(np.mean(truth == hard))}
     if plan.positive is None:
-        return {"f1": round(float(f1_score(truth, hard, average="weighted")), 4)}
-    place = _code(split, plan.positive)
-    truth, hard = truth == place, hard == place
-    return {
-        "roc": round(float(roc_auc_score(truth, hard)), 4),
-        "prc": round(float(average_precision_score(truth, hard)), 4),
-    }
+        found["f1"] = float(f1_score(truth, hard, average="weighted"))
+    else:
+        place = _code(split, plan.positive)
+        found["roc"] = float(roc_auc_score(truth == place, hard == place))
+        found["prc"] = float(average_precision_score(truth == place, hard == place))
+    return {name: round(value, 4) for name, value in found.items()}
 
 
-def statistics(split: Split, rows: pa.Table, seed: int) -> dict[str, float]:
-    """PEARL's three distances between the fitted rows and the synthetic ones."""
-    names = list(STATISTICS)
+def statistics(split: Split, rows: pa.Table, run: Run) -> dict[str, float]:
+    """The run's metrics of the synthetic rows, beside the fitted ones."""
     evaluation = evaluate(
-        split.train, rows, split.schema, test=split.test, metrics=names, seed=seed, jobs=1
+        split.train,
+        rows,
+        split.schema,
+        test=split.test,
+        metrics=list(run.metrics),
+        seed=run.seed,
+        jobs=1,
     )
-    return {s.metric: float(s.value) for s in evaluation.results if s.metric in names}
+    return {s.metric: float(s.value) for s in evaluation.results if s.metric in run.metrics}
 
 
 def _classes(split: Split) -> int:

@@ -80,6 +80,13 @@ def test_groups_stay_together():
     assert (len(fitted), len(scored)) == (400, 100)
 
 
+def test_official_rows_are_fitted_and_the_others_held_out():
+    split = cut(dataclasses.replace(PLAN, held_out=True, leave=("x",)), table(), SCHEMA, seed=0)
+    assert np.asarray(split.train["id"]).tolist() == list(range(2500))
+    assert np.asarray(split.test["id"]).tolist() == list(range(2500, 5000))
+    assert split.train.column_names == list(split.schema.names) == ["id", "y"]
+
+
 def test_a_boolean_label_is_undersampled_too():
     schema = Schema({"y": Boolean()}, label="y")
     rows = pa.table({"y": np.arange(1000) % 4 == 0})

@@ -77,11 +77,11 @@ class MERF(AbstractMatching):
 
     @classmethod
     def as_published(cls) -> Self:
-        """The paper's own system: a network, one Gaussian kernel on all numbers."""
+        """The paper's own system: a network, one Gaussian kernel on all numbers, 1,000 features."""
         return cls(
             generator="network",
             frequencies_on="row",
-            frequencies=1000,
+            frequencies=500,
             blocks=1,
             balance="class",
         )
