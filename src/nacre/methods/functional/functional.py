@@ -125,16 +125,17 @@ class Functional(AbstractMatching):
 
     def small(self) -> Self:
         """Few frequencies, points, components and steps."""
+        once = self.release == "one-shot"
         return dataclasses.replace(
             self,
             frequencies=40,
             blocks=min(self.blocks, 8),
             components=6,
-            steps=12 if self.release == "one-shot" else 3,
+            steps=12 if once else 3,
             batch=32,
             points=4,
             sample=50,
-            rate=max(self.rate, 0.01),
+            rate=self.rate or (0.1 if once else 0.01),
         )
 
     # -- questions -----------------------------------------------------------------------------
