@@ -24,12 +24,12 @@ PLANE = Schema(
     label="side",
 )
 TOY = {
-    "A, exact": Functional(release="exact", points=60, widths=3, steps=1000, sample=1000),
+    "A, exact": Functional(release="exact", points=60, widths=3, steps=500, sample=1000),
     "B, features": Functional(
-        release="features", frequencies_on="row", widths=3, steps=1000, sample=1000, batch=120
+        release="features", frequencies_on="row", widths=3, steps=500, sample=1000, batch=120
     ),
     "C, one-shot, network": Functional(
-        frequencies_on="row", widths=3, generator="network", steps=1000
+        frequencies_on="row", widths=3, generator="network", steps=500
     ),
     "C, one-shot, mixture": Functional(),
 }

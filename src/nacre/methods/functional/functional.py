@@ -47,6 +47,20 @@ class Functional(AbstractMatching):
         "what is read of the function: many features once, fresh ones at each step, or its values "
         "and slopes at generated rows",
     )
+    steps: int = setting(
+        0,
+        "of Adam; 0: 3,000 for a mixture, 8,000 for a network, 1,000 where each has its own noise",
+        low=2,
+        high=10**6,
+        or_zero=True,
+    )
+    rate: float = setting(
+        0.0,
+        "Adam's; 0: 0.1 for a mixture, 0.01 for a network, 0.005 where each step has its own noise",
+        low=1e-6,
+        high=1,
+        or_zero=True,
+    )
     sample: int = setting(
         4000, "rows of the table in a step, about; not for one-shot", low=1, high=10**8
     )
@@ -114,16 +128,17 @@ class Functional(AbstractMatching):
 
     def small(self) -> Self:
         """Few frequencies, points, components and steps."""
+        once = self.release == "one-shot"
         return dataclasses.replace(
             self,
             frequencies=40,
             blocks=min(self.blocks, 8),
             components=6,
-            steps=12 if self.release == "one-shot" else 3,
+            steps=12 if once else 3,
             batch=32,
             points=4,
             sample=50,
-            rate=max(self.rate, 0.01),
+            rate=self.rate or (0.1 if once else 0.01),
         )
 
     # -- questions -----------------------------------------------------------------------------
@@ -194,7 +209,7 @@ class Functional(AbstractMatching):
 
     @property
     def _noisy_steps(self) -> int:
-        return self.steps or 2000
+        return self.steps or 1000
 
     # -- learning ------------------------------------------------------------------------------
 

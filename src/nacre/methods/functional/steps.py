@@ -81,7 +81,7 @@ def learn_by_steps(
         parallel=parallel,
         latent=method.latent,
         each=each,
-        schedule=Schedule(training.steps, method.rate or 0.01),
+        schedule=Schedule(training.steps, method.rate or 0.005),
         weights=counts ** POWERS[method.balance],
         rng=rng,
     )
