@@ -13,7 +13,7 @@ import nacre
 from nacre.embed.kernel import GaussianKernels
 from nacre.embed.spectrum import RowSpectrum
 from nacre.errors import NacreError
-from nacre.methods.functional.programs import exact_program, features_program
+from nacre.methods.functional.programs import FreshWaves, exact_program, features_program
 from nacre.nets.vector import RowVector
 from nacre.rows import Row, TableEncoder
 from nacre.schema import Categorical, Code, Integer, Layout, Number, Schema
@@ -46,6 +46,8 @@ class Points:
     def rows(self, arrays, key):
         return arrays
 
+    chances = rows  # there is nothing to draw
+
     def start(self, ask, key):
         return Asked(POINTS, ask(POINTS, key))
 
@@ -58,7 +60,7 @@ def exact():
 
 
 def features(count):
-    return features_program(Points(), SPECTRUM, count, EXPECTED, key=jax.random.key(1))
+    return features_program(Points(), FreshWaves(SPECTRUM, count), EXPECTED, key=jax.random.key(1))
 
 
 def contributions(program, rows=ROWS):
