@@ -14,6 +14,7 @@ METHODS = {
     "mosaic": "nacre.methods.mosaic.mosaic:Mosaic",
     "pearl": "nacre.methods.pearl:PEARL",
     "merf": "nacre.methods.merf:MERF",
+    "autogan": "nacre.methods.autogan:AutoGAN",
     "aim": "nacre.methods.aim:AIM",
     "mst": "nacre.methods.mst:MST",
 }
