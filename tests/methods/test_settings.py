@@ -24,6 +24,8 @@ SMALL = {
     "cells": 8,
     "bins": 4,
     "rounds": 1,
+    "autoencoder_steps": 2,
+    "critic_steps": 2,
 }
 # The ends of the ranges, where they are not slow, and beyond.
 WHOLE = [0, 1, 2, 3, 4, 5, 16, 40, 100, np.int64(5)]

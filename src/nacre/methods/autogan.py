@@ -82,12 +82,12 @@ class AutoGAN(AbstractMethod):
         0.3, "share of the budget that trains the autoencoder", low=0.01, high=0.95
     )
     autoencoder_steps: int = setting(600, "noisy steps of the autoencoder", low=1, high=10**6)
-    autoencoder_batch: int = setting(1024, "rows of a step, about", low=1, high=10**6)
+    autoencoder_batch: int = setting(256, "rows of a step, about", low=1, high=10**6)
     autoencoder_clip: float = setting(0.05, "of a row's gradient", low=1e-6, high=1e6)
     autoencoder_rate: float = setting(0.005, "Adam's learning rate", low=1e-6, high=1)
 
     critic_steps: int = setting(1500, "noisy steps of the critic", low=1, high=10**6)
-    critic_batch: int = setting(1024, "rows of a step, about", low=1, high=10**6)
+    critic_batch: int = setting(256, "rows of a step, about", low=1, high=10**6)
     critic_clip: float = setting(0.1, "of a row's gradient", low=1e-6, high=1e6)
     critic_rate: float = setting(0.001, "RMSProp's learning rate", low=1e-6, high=1)
     critic_clamp: float = setting(0.1, "largest weight of the critic", low=1e-4, high=LARGEST)
@@ -170,8 +170,13 @@ class AutoGAN(AbstractMethod):
         return mlp(self.code, *self._between(), width, slope=SLOPE)
 
     def critic_layers(self, width: int) -> tuple[AbstractLayer, ...]:
-        """From a row's vector to one number, large for rows that look real."""
-        return mlp(width, self.critic, max(self.critic // 2, 1), 1, slope=SLOPE)
+        """From a row's vector to one number, large for rows that look real.
+
+        Without a last bias: it would tell nothing, and take most of a clipped gradient.
+        """
+        second = max(self.critic // 2, 1)
+        first = mlp(width, self.critic, second, slope=SLOPE)
+        return (*first, LeakyReLU(SLOPE), Linear(second, 1, bias=False))
 
     def generator_layers(self) -> tuple[AbstractLayer, ...]:
         """From latent numbers to a code."""
@@ -195,7 +200,7 @@ class AutoGAN(AbstractMethod):
         self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
     ) -> tuple[AbstractQuestion, ...]:
         """The autoencoder's steps and the critic's; first the number of rows, if it is private."""
-        width = _vector(encoder).width
+        width = row_vector(encoder).width
         trained = self.decoder_layers(width)
         if self.encoder == "private":
             trained = (*self.encoder_layers(width), *trained)
@@ -230,7 +235,7 @@ class AutoGAN(AbstractMethod):
         import jax
 
         rng, (first_key, second_key) = public_rng(key), jax.random.split(key)
-        vector = _vector(vault.encoder)
+        vector = row_vector(vault.encoder)
         *counts, first, second = self.questions(
             vault.encoder,  # type: ignore[arg-type]
             plan.adjacency,
@@ -339,7 +344,7 @@ class AutoGAN(AbstractMethod):
         def update(state: Any, sums: Any, key: Any) -> Any:
             first, second = jax.random.split(key)
             made = rows_of(state["writer"]["weights"], first)
-            fake = jax.grad(lambda critic: judged(critic, made).mean())(state["critic"])
+            fake = _clipped_mean(judged, state["critic"], made, self.critic_clip)
             expected = min(self.critic_batch, rows)
             slope = jax.tree.map(lambda f, real: f - real / expected, fake, sums[0])
             critic, rule = _descend(critic_rule, slope, state["rule"], state["critic"], clamp)
@@ -398,7 +403,7 @@ class AutoGAN(AbstractMethod):
         return {"weights": weights, "average": average, "rule": inner, "step": step}
 
 
-def _vector(encoder: Any) -> RowVector:
+def row_vector(encoder: Any) -> RowVector:
     """Every column is just a column, the label too."""
     return RowVector(encoder.layout, None, single=True)
 
@@ -414,6 +419,23 @@ def _start(layers: Sequence[AbstractLayer], rng: np.random.Generator) -> Any:
     import jax.numpy as jnp
 
     return jax.tree.map(jnp.asarray, start(layers, rng))
+
+
+def _clipped_mean(function: Any, weights: Any, rows: Any, clip: float) -> Any:
+    """The mean over public rows of gradients that are clipped as those of private rows are.
+
+    Else the two sides would be of different scales, and not cancel for rows of the same law.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    def square(row: Any) -> Any:
+        slopes = jax.tree.leaves(jax.grad(function)(weights, row))
+        return sum(jnp.sum(slope**2) for slope in slopes)
+
+    norms = jnp.sqrt(jax.vmap(square)(rows))
+    factors = jnp.minimum(1.0, clip / jnp.maximum(norms, 1e-30))
+    return jax.grad(lambda weights: jnp.mean(factors * function(weights, rows)))(weights)
 
 
 def _begin(weights: Any, rule: Any) -> dict[str, Any]:

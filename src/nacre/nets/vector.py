@@ -126,7 +126,9 @@ class RowVector:
             logits = outputs[:, at : at + width].astype(np.float64)
             if width == 1:
                 point = rng.random(n) if sampled else 0.5
-                codes[:, place] = _sigmoid(logits[:, 0]) > point
+                # A code of one value takes a place, too, and is always that value.
+                second = _sigmoid(logits[:, 0]) > point
+                codes[:, place] = second & (self.layout.codes[place].size > 1)
             else:
                 noise = rng.gumbel(size=logits.shape) if sampled else 0.0
                 codes[:, place] = np.argmax(logits + noise, axis=1)
