@@ -114,24 +114,27 @@ def test_the_gradient_of_a_row_does_not_move_when_another_changes(phase):
         np.testing.assert_allclose(both - other, mine, atol=1e-6 * clip)
 
 
-@pytest.mark.parametrize("encoder", ["private", "random"])
-def test_the_autoencoder_depends_on_rows_through_released_sums_alone(encoder):
-    method = dataclasses.replace(FORMS["default"], encoder=encoder)
-    found = program(method, "autoencoder")
-    # Every weight that moves is one whose gradient is released; a random encoder is none of them.
+@pytest.mark.parametrize("form", ["default", "random"])
+def test_every_weight_that_moves_is_one_whose_gradient_is_released(form):
+    found = program(FORMS[form], "autoencoder")
     same = jax.tree.map(lambda value: value.shape, found.state["weights"])
     assert jax.tree.map(lambda shape: shape.shape, released(found)) == same
-    assert ("encoder" in found.state["weights"]) is (encoder == "private")
+    assert ("encoder" in found.state["weights"]) is (form != "random")
 
-    def after(program, seed):
+
+def test_the_autoencoder_depends_on_rows_through_released_sums_alone():
+    found = program(FORMS["default"], "autoencoder")
+
+    def after(program, seeds):
         update = lambda state, sums, key: (program.update(state[0], sums, key),)  # noqa: E731
         last = without_noise(program, 1.0, update=update, state=(program.state,), steps=3)
-        return last(some_rows(20, seed), np.ones(20, bool))[0]["average"]
+        return [last(some_rows(20, seed), np.ones(20, bool))[0]["average"] for seed in seeds]
 
     nothing = jax.tree.map(lambda shape: jnp.zeros(shape.shape), released(found))
     deaf = dataclasses.replace(found, per_row=(lambda shared, earlier, row, key: nothing,))
-    np.testing.assert_array_equal(flat(after(deaf, 1)), flat(after(deaf, 2)))
-    one, other = after(found, 1), after(found, 2)
+    one, other = after(deaf, (1, 2))
+    np.testing.assert_array_equal(flat(one), flat(other))
+    one, other = after(found, (1, 2))
     for part in one:
         assert np.abs(flat(one[part]) - flat(other[part])).max() > 0
 
@@ -172,7 +175,7 @@ def test_a_private_number_of_rows_is_bought():
 
 @pytest.fixture(scope="module")
 def clusters():
-    """A model of two kinds of people, with hardly any noise."""
+    """A model of two kinds of people, with little noise."""
     rng = np.random.default_rng(3)
     n = 2000
     rich = rng.random(n) < 0.4
@@ -199,7 +202,7 @@ def clusters():
         critic_rate=0.005,
         generator_every=2,
     )
-    return nacre.fit(table, SCHEMA, method=method, epsilon=100, delta=1e-6, rows=n, seed=0)
+    return nacre.fit(table, SCHEMA, method=method, epsilon=5, delta=1e-6, rows=n, seed=0)
 
 
 def test_it_learns_two_clusters(clusters):
@@ -217,9 +220,8 @@ def test_its_file_brings_the_same_rows(clusters, tmp_path):
     assert nacre.load(path).sample(50, seed=2).equals(clusters.sample(50, seed=2))
 
 
-@pytest.mark.parametrize("form", ["published", "wide"])
-def test_the_papers_forms_fit(form, clusters):
-    method = dataclasses.replace(FORMS[form], autoencoder_rate=1.0, generator_rate=1.0)
+def test_learning_rates_that_are_far_too_large_stop_nothing(clusters):
+    method = dataclasses.replace(FORMS["wide"], autoencoder_rate=1.0, generator_rate=1.0)
     table = clusters.sample(100, seed=3)
     model = nacre.fit(table, SCHEMA, method=method, epsilon=1, delta=1e-6, rows=100)
     assert SCHEMA.check(model.sample(20)).ok

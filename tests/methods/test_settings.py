@@ -96,6 +96,14 @@ def test_every_setting_has_a_range(kind, value):
 
 
 @pytest.mark.parametrize("kind", [find(name) for name in METHODS], ids=METHODS)
+def test_every_word_is_one_of_a_list(kind):
+    for field in dataclasses.fields(kind):
+        if isinstance(field.default, str):
+            with pytest.raises(NacreError, match=f"{field.name} must be .* or "):
+                kind(**{field.name: "anything"})
+
+
+@pytest.mark.parametrize("kind", [find(name) for name in METHODS], ids=METHODS)
 def test_whole_settings_are_whole_and_defaults_pass(kind):
     defaults = kind()
     for name in fields(kind):

@@ -310,6 +310,7 @@ class AutoGAN(AbstractMethod):
         import jax
         import jax.numpy as jnp
         import optax
+        from jax.flatten_util import ravel_pytree
 
         layers, writing = self.critic_layers(vector.width), self.generator_layers()
         reading = self.decoder_layers(vector.width)
@@ -324,26 +325,26 @@ class AutoGAN(AbstractMethod):
         def judged(critic: Any, x: Any) -> Any:
             return run(layers, critic, x, jnp)[..., 0]
 
-        def rows_of(writer: Any, key: Any) -> Any:
-            first, second = jax.random.split(key)
-            codes = run(writing, writer["generator"], jax.random.normal(first, shape), jnp)
+        def rows_of(writer: Any, latents: Any, key: Any) -> Any:
+            codes = run(writing, writer["generator"], latents, jnp)
             outputs = run(reading, writer.get("decoder", decoder), codes, jnp)
             if self.outputs == "sampled":
-                return vector.rows(outputs, second)
+                return vector.rows(outputs, key)
             return jax.nn.sigmoid(outputs)
 
         def gradient(critic: Any, earlier: Any, row: Any, key: Any) -> Any:
             return jax.grad(judged)(critic, vector.of(row))
 
-        def write(state: Any, critic: Any, key: Any) -> Any:
+        def write(state: Any, critic: Any, drawn: Any) -> Any:
             def loss(writer: Any) -> Any:
-                return -judged(critic, rows_of(writer, key)).mean()
+                return -judged(critic, rows_of(writer, *drawn)).mean()
 
             return self._moved(state, jax.grad(loss)(state["weights"]), writer_rule)
 
         def update(state: Any, sums: Any, key: Any) -> Any:
             first, second = jax.random.split(key)
-            made = rows_of(state["writer"]["weights"], first)
+            drawn = jax.random.normal(first, shape), second
+            made = rows_of(state["writer"]["weights"], *drawn)
             fake = _clipped_mean(judged, state["critic"], made, self.critic_clip)
             expected = min(self.critic_batch, rows)
             slope = jax.tree.map(lambda f, real: f - real / expected, fake, sums[0])
@@ -351,7 +352,7 @@ class AutoGAN(AbstractMethod):
             step = state["step"] + 1
             writer = jax.lax.cond(
                 step % self.generator_every == 0,
-                lambda writer: write(writer, critic, second),
+                lambda writer: write(writer, critic, drawn),
                 lambda writer: writer,
                 state["writer"],
             )
@@ -361,7 +362,7 @@ class AutoGAN(AbstractMethod):
         return Program(
             state={
                 "critic": critic,
-                "rule": critic_rule.init(critic),
+                "rule": critic_rule.init(ravel_pytree(critic)[0]),
                 "writer": _begin(writer, writer_rule),
                 "step": jnp.zeros((), jnp.int32),
             },
@@ -393,13 +394,14 @@ class AutoGAN(AbstractMethod):
 
     def _moved(self, state: Any, gradient: Any, rule: Any) -> Any:
         """One step of an optimizer, and of the average of its weights."""
-        import jax
         import jax.numpy as jnp
+        from jax.flatten_util import ravel_pytree
 
         weights, inner = _descend(rule, gradient, state["rule"], state["weights"], LARGEST)
         step = state["step"] + 1
         part = jnp.maximum(1 - self.averaging, 1 / step)  # at first the plain mean
-        average = jax.tree.map(lambda old, new: old + part * (new - old), state["average"], weights)
+        (new, unravel), (old, _) = ravel_pytree(weights), ravel_pytree(state["average"])
+        average = unravel(old + part * (new - old))
         return {"weights": weights, "average": average, "rule": inner, "step": step}
 
 
@@ -441,24 +443,23 @@ def _clipped_mean(function: Any, weights: Any, rows: Any, clip: float) -> Any:
 def _begin(weights: Any, rule: Any) -> dict[str, Any]:
     """What `_moved` moves: weights, their average and the optimizer's state."""
     import jax.numpy as jnp
+    from jax.flatten_util import ravel_pytree
 
     return {
         "weights": weights,
         "average": weights,
-        "rule": rule.init(weights),
+        "rule": rule.init(ravel_pytree(weights)[0]),
         "step": jnp.zeros((), jnp.int32),
     }
 
 
 def _descend(rule: Any, gradient: Any, state: Any, weights: Any, most: float) -> tuple[Any, Any]:
     """Weights and state after one step; no gradient may be endless, no weight above `most`."""
-    import jax
     import jax.numpy as jnp
-    import optax
+    from jax.flatten_util import ravel_pytree
 
-    def tame(value: Any) -> Any:
-        return jnp.where(jnp.isfinite(value), jnp.clip(value, -1e6, 1e6), 0.0)
-
-    moves, state = rule.update(jax.tree.map(tame, gradient), state, weights)
-    moved = optax.apply_updates(weights, moves)
-    return jax.tree.map(lambda value: jnp.clip(value, -most, most), moved), state
+    # As one vector: an operation for each array takes long to compile.
+    (slope, _), (flat, unravel) = ravel_pytree(gradient), ravel_pytree(weights)
+    slope = jnp.where(jnp.isfinite(slope), jnp.clip(slope, -1e6, 1e6), 0.0)
+    moves, state = rule.update(slope, state, flat)
+    return unravel(jnp.clip(flat + moves, -most, most)), state

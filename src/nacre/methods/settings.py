@@ -31,12 +31,20 @@ def setting(
 
 
 def settle(method: Any) -> None:
-    """Check each number against its range, both ends included, when a method is made.
+    """Check each number against its range, both ends included, and each word, when it is made.
 
     A method whose settings were accepted must not stop for them later, when budget has been
     charged.  Whether a setting is whole follows from its default; NumPy's numbers become Python's.
     """
+    kinds = typing.get_type_hints(type(method))
     for field in dataclasses.fields(method):
+        words = kinds[field.name]
+        if typing.get_origin(words) is typing.Literal:
+            if getattr(method, field.name) not in typing.get_args(words):
+                raise NacreError(
+                    f"{field.name} must be {in_words(words)}, got {getattr(method, field.name)!r}."
+                )
+            continue
         low, high = field.metadata.get("low"), field.metadata.get("high")
         if low is None or high is None:
             continue

@@ -83,17 +83,18 @@ class RowVector:
         import jax
         import jax.numpy as jnp
 
+        # One draw for all places, as each call of a random generator takes long to compile.
+        uniform = jax.random.uniform(key, outputs.shape, minval=1e-7)
+        gumbel = -jnp.log(-jnp.log(uniform))
         parts = [jax.nn.sigmoid(outputs[:, : self.numbers])]
-        for (_, at, width), own in zip(
-            self.blocks, jax.random.split(key, max(len(self.blocks), 1)), strict=False
-        ):
-            logits = outputs[:, at : at + width]
+        for _, at, width in self.blocks:
+            logits, places = outputs[:, at : at + width], slice(at, at + width)
             if width == 1:
                 soft = jax.nn.sigmoid(logits)
-                hard = (jax.random.uniform(own, soft.shape) < soft).astype(soft.dtype)
+                hard = (uniform[:, places] < soft).astype(soft.dtype)
             else:
                 soft = jax.nn.softmax(logits, axis=-1)
-                drawn = jnp.argmax(logits + jax.random.gumbel(own, logits.shape), axis=-1)
+                drawn = jnp.argmax(logits + gumbel[:, places], axis=-1)
                 hard = jax.nn.one_hot(drawn, width, dtype=soft.dtype)
             parts.append(soft + jax.lax.stop_gradient(hard - soft))
         return jnp.concatenate(parts, axis=1)
