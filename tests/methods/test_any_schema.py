@@ -29,6 +29,10 @@ SMALLEST = {
     "columns": (2, 3, 32),
     "rounds": (1, 2),
     "each_column": (0.1, 2.5),
+    "autoencoder_steps": (1, 3),
+    "autoencoder_batch": (1, 50),
+    "critic_steps": (1, 3),
+    "critic_batch": (1, 50),
 }
 LARGEST = 2**53 - 1
 JUNK = ["", "nan", "inf", "-1e308", "9" * 30, "<x>", "1970-01-01", "9999-12-31", "true", None, "\0"]

@@ -24,6 +24,8 @@ SMALL = {
     "cells": 8,
     "bins": 4,
     "rounds": 1,
+    "autoencoder_steps": 2,
+    "critic_steps": 2,
 }
 # The ends of the ranges, where they are not slow, and beyond.
 WHOLE = [0, 1, 2, 3, 4, 5, 16, 40, 100, np.int64(5)]
@@ -91,6 +93,14 @@ def test_every_setting_has_a_range(kind, value):
     for name in fields(kind):
         with pytest.raises(NacreError, match=f"{name} must be"):
             kind(**{name: value})
+
+
+@pytest.mark.parametrize("kind", [find(name) for name in METHODS], ids=METHODS)
+def test_every_word_is_one_of_a_list(kind):
+    for field in dataclasses.fields(kind):
+        if isinstance(field.default, str):
+            with pytest.raises(NacreError, match=f"{field.name} must be .* or "):
+                kind(**{field.name: "anything"})
 
 
 @pytest.mark.parametrize("kind", [find(name) for name in METHODS], ids=METHODS)

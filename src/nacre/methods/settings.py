@@ -38,12 +38,11 @@ def settle(method: Any) -> None:
     """
     kinds = typing.get_type_hints(type(method))
     for field in dataclasses.fields(method):
-        words = typing.get_args(kinds[field.name])
-        if typing.get_origin(kinds[field.name]) is typing.Literal:
-            if getattr(method, field.name) not in words:
+        words = kinds[field.name]
+        if typing.get_origin(words) is typing.Literal:
+            if getattr(method, field.name) not in typing.get_args(words):
                 raise NacreError(
-                    f"{field.name} must be {in_words(kinds[field.name])}, got "
-                    f"{getattr(method, field.name)!r}. The default is {field.default}."
+                    f"{field.name} must be {in_words(words)}, got {getattr(method, field.name)!r}."
                 )
             continue
         low, high = field.metadata.get("low"), field.metadata.get("high")

@@ -83,17 +83,18 @@ class RowVector:
         import jax
         import jax.numpy as jnp
 
+        # One draw for all places, as each call of a random generator takes long to compile.
+        uniform = jax.random.uniform(key, outputs.shape, minval=1e-7)
+        gumbel = -jnp.log(-jnp.log(uniform))
         parts = [jax.nn.sigmoid(outputs[:, : self.numbers])]
-        for (_, at, width), own in zip(
-            self.blocks, jax.random.split(key, max(len(self.blocks), 1)), strict=False
-        ):
-            logits = outputs[:, at : at + width]
+        for _, at, width in self.blocks:
+            logits, places = outputs[:, at : at + width], slice(at, at + width)
             if width == 1:
                 soft = jax.nn.sigmoid(logits)
-                hard = (jax.random.uniform(own, soft.shape) < soft).astype(soft.dtype)
+                hard = (uniform[:, places] < soft).astype(soft.dtype)
             else:
                 soft = jax.nn.softmax(logits, axis=-1)
-                drawn = jnp.argmax(logits + jax.random.gumbel(own, logits.shape), axis=-1)
+                drawn = jnp.argmax(logits + gumbel[:, places], axis=-1)
                 hard = jax.nn.one_hot(drawn, width, dtype=soft.dtype)
             parts.append(soft + jax.lax.stop_gradient(hard - soft))
         return jnp.concatenate(parts, axis=1)
@@ -146,7 +147,9 @@ class RowVector:
             logits = outputs[:, at : at + width].astype(np.float64)
             if width == 1:
                 point = rng.random(n) if sampled else 0.5
-                codes[:, place] = _sigmoid(logits[:, 0]) > point
+                # A code of one value takes a place, too, and is always that value.
+                second = _sigmoid(logits[:, 0]) > point
+                codes[:, place] = second & (self.layout.codes[place].size > 1)
             else:
                 noise = rng.gumbel(size=logits.shape) if sampled else 0.0
                 codes[:, place] = np.argmax(logits + noise, axis=1)

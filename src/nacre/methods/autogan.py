@@ -1,0 +1,474 @@
+"""DP-auto-GAN (Tantipongpipat et al., 2021): a private autoencoder, then a private WGAN.
+
+A generator of codes is trained against a critic that sees rows, through the autoencoder's decoder.
+The paper adds noise to the decoder's gradients alone and says that the encoder, which is thrown
+away, needs none.  That is false: the decoder's gradients depend on all rows through the encoder.
+Here either both are trained by DP-SGD together, or the encoder is random and public.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, final
+
+import numpy as np
+
+from nacre.methods.matching import public_rng
+from nacre.methods.method import AbstractMethod
+from nacre.methods.settings import setting, settle
+from nacre.nets.layers import (
+    AbstractLayer,
+    BatchNorm,
+    LayerNorm,
+    LeakyReLU,
+    Linear,
+    Residual,
+    Tanh,
+    freeze,
+    mlp,
+    run,
+    start,
+)
+from nacre.nets.network import NetworkGenerator
+from nacre.nets.vector import RowVector
+from nacre.rows import TableEncoder
+from nacre.vault import Program, Stage, Steps, count_question
+
+if TYPE_CHECKING:
+    from nacre.nets.generator import AbstractGenerator
+    from nacre.vault import AbstractQuestion, Adjacency, Plan, Vault
+
+SLOPE = 0.2  # of leaky ReLUs
+COUNT = 0.02  # share of the budget that buys the number of rows, where that is private
+FAKES = 4096  # generated rows a step, at most
+FROZEN = 1 << 13  # generated rows whose statistics batch norms are frozen at
+LARGEST = 100.0  # no weight may be larger: so nothing overflows, whatever the learning rates
+Arrays = Sequence[Any]
+
+
+@final
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AutoGAN(AbstractMethod):
+    """Settings of DP-auto-GAN; all of them public constants."""
+
+    title: ClassVar[str] = "DP-auto-GAN"
+    paper: ClassVar[str] = "Tantipongpipat et al. (2021), DP-auto-GAN, arXiv:1912.03250"
+    summary: ClassVar[str] = "a private autoencoder, and a GAN that writes codes for its decoder"
+    proof: ClassVar[str] = "subsampled Gaussian steps"
+    cost: ClassVar[str] = "minutes"
+    when: ClassVar[str] = "to compare with its paper; wide yes-or-no tables"
+
+    encoder: Literal["private", "random"] = setting(
+        "private", "trained with noise together with the decoder, or random and public"
+    )
+    decoder: Literal["tuned", "fixed"] = setting(
+        "tuned", "whether the generator's steps move the decoder, too, or, as in the paper, do not"
+    )
+    outputs: Literal["sampled", "likeliest"] = setting(
+        "sampled", "categories drawn from their chances, or, as in the paper, the likeliest taken"
+    )
+    codes: Literal["free", "tanh"] = setting("free", "whether codes are kept in (-1, 1)")
+    norm: Literal["batch", "layer", "none"] = setting(
+        "batch", "the generator's; it never sees a private row"
+    )
+    hidden: int = setting(
+        60, "width of the autoencoder's hidden layers; 0: none", low=1, high=4096, or_zero=True
+    )
+    code: int = setting(15, "how many numbers a row is encoded as", low=1, high=4096)
+    latent: int = setting(64, "how many numbers go into the generator", low=1, high=4096)
+    blocks: int = setting(2, "residual blocks of the generator", low=1, high=8)
+    critic: int = setting(70, "width of the critic, then half of it", low=1, high=4096)
+
+    autoencoder_share: float = setting(
+        0.3, "share of the budget that trains the autoencoder", low=0.01, high=0.95
+    )
+    autoencoder_steps: int = setting(600, "noisy steps of the autoencoder", low=1, high=10**6)
+    autoencoder_batch: int = setting(256, "rows of a step, about", low=1, high=10**6)
+    autoencoder_clip: float = setting(0.05, "of a row's gradient", low=1e-6, high=1e6)
+    autoencoder_rate: float = setting(0.005, "Adam's learning rate", low=1e-6, high=1)
+
+    critic_steps: int = setting(1500, "noisy steps of the critic", low=1, high=10**6)
+    critic_batch: int = setting(256, "rows of a step, about", low=1, high=10**6)
+    critic_clip: float = setting(0.1, "of a row's gradient", low=1e-6, high=1e6)
+    critic_rate: float = setting(0.001, "RMSProp's learning rate", low=1e-6, high=1)
+    critic_clamp: float = setting(0.1, "largest weight of the critic", low=1e-4, high=LARGEST)
+
+    generator_every: int = setting(
+        5, "steps of the critic for each of the generator", low=1, high=10**6
+    )
+    generator_rate: float = setting(0.005, "RMSProp's learning rate", low=1e-6, high=1)
+    averaging: float = setting(
+        0.95, "memory of the averages of weights; 0: the last weights", low=0, high=0.9999
+    )
+
+    def __post_init__(self) -> None:
+        settle(self)
+
+    # -- presets -------------------------------------------------------------------------------
+
+    @classmethod
+    def as_published(cls) -> Self:
+        """The paper's settings for Adult, the encoder trained with noise, too."""
+        return cls(
+            decoder="fixed",
+            outputs="likeliest",
+            autoencoder_share=0.5,
+            autoencoder_steps=20_000,
+            autoencoder_batch=64,
+            autoencoder_clip=0.012,
+            critic_steps=15_000,
+            critic_batch=128,
+            critic_clip=0.022,
+            critic_rate=0.005,
+            critic_clamp=0.01,
+            generator_every=15,
+            averaging=0.0,
+        )
+
+    @classmethod
+    def wide(cls) -> Self:
+        """The paper's settings for some thousand yes-or-no columns (MIMIC-III)."""
+        return dataclasses.replace(
+            cls.as_published(),
+            codes="tanh",
+            norm="layer",
+            hidden=0,
+            code=128,
+            critic=714,
+            autoencoder_steps=30_000,
+            autoencoder_batch=100,
+            autoencoder_clip=0.8157,
+            autoencoder_rate=0.001,
+            critic_steps=10_000,
+            critic_rate=0.001,
+            generator_every=10,
+            generator_rate=0.001,
+        )
+
+    def small(self) -> Self:
+        """A few steps of narrow networks."""
+        return dataclasses.replace(
+            self,
+            hidden=self.hidden and 8,
+            code=4,
+            latent=6,
+            critic=8,
+            autoencoder_steps=4,
+            autoencoder_batch=64,
+            critic_steps=4,
+            critic_batch=64,
+            generator_every=2,
+        )
+
+    # -- networks ------------------------------------------------------------------------------
+
+    def encoder_layers(self, width: int) -> tuple[AbstractLayer, ...]:
+        """From a row's vector to its code."""
+        return (*mlp(width, *self._between(), self.code, slope=SLOPE), self._last())
+
+    def decoder_layers(self, width: int) -> tuple[AbstractLayer, ...]:
+        """From a code to what `RowVector` makes rows of."""
+        return mlp(self.code, *self._between(), width, slope=SLOPE)
+
+    def critic_layers(self, width: int) -> tuple[AbstractLayer, ...]:
+        """From a row's vector to one number, large for rows that look real.
+
+        Without a last bias: it would tell nothing, and take most of a clipped gradient.
+        """
+        second = max(self.critic // 2, 1)
+        first = mlp(width, self.critic, second, slope=SLOPE)
+        return (*first, LeakyReLU(SLOPE), Linear(second, 1, bias=False))
+
+    def generator_layers(self) -> tuple[AbstractLayer, ...]:
+        """From latent numbers to a code."""
+        inside = (Linear(self.latent, self.latent, bias=False), *self._norm(self.latent))
+        block = Residual((*inside, Tanh() if self.codes == "tanh" else LeakyReLU(SLOPE)))
+        last = (Linear(self.latent, self.code, bias=False), *self._norm(self.code), self._last())
+        return (*[block] * self.blocks, *last)
+
+    def _between(self) -> tuple[int, ...]:
+        return (self.hidden,) if self.hidden else ()
+
+    def _last(self) -> AbstractLayer:
+        return Tanh() if self.codes == "tanh" else LeakyReLU(SLOPE)
+
+    def _norm(self, size: int) -> tuple[AbstractLayer, ...]:
+        return {"batch": (BatchNorm(size),), "layer": (LayerNorm(size),), "none": ()}[self.norm]
+
+    # -- questions -----------------------------------------------------------------------------
+
+    def questions(
+        self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
+    ) -> tuple[AbstractQuestion, ...]:
+        """The autoencoder's steps and the critic's; first the number of rows, if it is private."""
+        width = row_vector(encoder).width
+        trained = self.decoder_layers(width)
+        if self.encoder == "private":
+            trained = (*self.encoder_layers(width), *trained)
+        first = () if rows else (count_question(COUNT),)
+        left = 1.0 - sum(question.share for question in first)
+        autoencoder = Steps(
+            name="autoencoder",
+            meaning="noisy gradients of an autoencoder of rows",
+            share=left * self.autoencoder_share,
+            steps=self.autoencoder_steps,
+            size=_size(trained),
+            batch=self.autoencoder_batch,
+            stages=(Stage(clip=self.autoencoder_clip),),
+            rows=rows,
+        )
+        critic = Steps(
+            name="critic",
+            meaning="noisy gradients of a critic that tells rows from generated ones",
+            share=left * (1.0 - self.autoencoder_share),
+            steps=self.critic_steps,
+            size=_size(self.critic_layers(width)),
+            batch=self.critic_batch,
+            stages=(Stage(clip=self.critic_clip),),
+            rows=rows,
+        )
+        return (*first, autoencoder, critic)
+
+    # -- learning ------------------------------------------------------------------------------
+
+    def learn(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
+        """Train the autoencoder, then critic and generator through its decoder."""
+        import jax
+
+        rng, (first_key, second_key) = public_rng(key), jax.random.split(key)
+        vector = row_vector(vault.encoder)
+        *counts, first, second = self.questions(
+            vault.encoder,  # type: ignore[arg-type]
+            plan.adjacency,
+            plan.rows,
+        )
+        rows = vault.count(counts[0]) if counts else None  # type: ignore[arg-type]
+        known = rows or plan.rows or 1
+        program = self.autoencoder_program(vector, known, rng)
+        state = vault.train(first, program, rows=rows, key=first_key)  # type: ignore[arg-type]
+        decoder = state["average"]["decoder"]
+        program = self.critic_program(vector, decoder, known, rng)
+        state = vault.train(second, program, rows=rows, key=second_key)  # type: ignore[arg-type]
+        layers = (*self.generator_layers(), *self.decoder_layers(vector.width))
+        average = state["writer"]["average"]
+        arrays = (*average["generator"], *average.get("decoder", decoder))
+        inputs = rng.standard_normal((FROZEN, self.latent), np.float32)
+        return NetworkGenerator(
+            vector=vector,
+            layers=layers,
+            arrays=freeze(layers, arrays, inputs),
+            latent=self.latent,
+            weights=np.ones(1),
+            sampled=self.outputs == "sampled",
+        )
+
+    def autoencoder_program(
+        self, vector: RowVector, rows: float, rng: np.random.Generator
+    ) -> Program:
+        """Phase 1: encoder and decoder (or the decoder of a random encoder) by DP-SGD.
+
+        Sensitivity:
+            add-remove `autoencoder_clip` a step, for encoder and decoder together: the gradient of
+            one row's loss, clipped as one vector.
+
+        Public:
+            the expected number of rows of a batch, by which sums are divided.
+        """
+        import jax
+        import jax.numpy as jnp
+        import optax
+
+        encoder, decoder = self.encoder_layers(vector.width), self.decoder_layers(vector.width)
+        weights = {"encoder": _start(encoder, rng), "decoder": _start(decoder, rng)}
+        public = weights.pop("encoder") if self.encoder == "random" else None
+        optimizer = optax.adam(self.autoencoder_rate)
+
+        def loss(weights: Any, x: Any) -> Any:
+            own = weights["encoder"] if public is None else public
+            codes = run(encoder, own, x, jnp)
+            return self._reconstruction(vector, run(decoder, weights["decoder"], codes, jnp), x)
+
+        def gradient(weights: Any, earlier: Any, row: Any, key: Any) -> Any:
+            return jax.grad(loss)(weights, vector.of(row))
+
+        def update(state: Any, sums: Any, key: Any) -> Any:
+            mean = jax.tree.map(lambda value: value / min(self.autoencoder_batch, rows), sums[0])
+            return self._moved(state, mean, optimizer)
+
+        return Program(
+            state=_begin(weights, optimizer),
+            prepare=lambda state, key: state["weights"],
+            per_row=(gradient,),
+            update=update,
+        )
+
+    def critic_program(
+        self, vector: RowVector, decoder: Arrays, rows: float, rng: np.random.Generator
+    ) -> Program:
+        """Phase 2: the critic by DP-SGD; generated rows, and the generator's steps, are public.
+
+        Sensitivity:
+            add-remove `critic_clip` a step: the gradient of what the critic says of one row.  That
+            of generated rows is added in `update`, without noise.
+
+        Public:
+            the decoder, whose training was private; the expected number of rows.
+        """
+        import jax
+        import jax.numpy as jnp
+        import optax
+        from jax.flatten_util import ravel_pytree
+
+        layers, writing = self.critic_layers(vector.width), self.generator_layers()
+        reading = self.decoder_layers(vector.width)
+        writer = {"generator": _start(writing, rng)}
+        if self.decoder == "tuned":
+            writer["decoder"] = list(decoder)
+        critic_rule = optax.rmsprop(self.critic_rate, decay=0.99)
+        writer_rule = optax.rmsprop(self.generator_rate, decay=0.99)
+        shape = (min(max(self.critic_batch, 2), FAKES), self.latent)
+        clamp = self.critic_clamp
+
+        def judged(critic: Any, x: Any) -> Any:
+            return run(layers, critic, x, jnp)[..., 0]
+
+        def rows_of(writer: Any, latents: Any, key: Any) -> Any:
+            codes = run(writing, writer["generator"], latents, jnp)
+            outputs = run(reading, writer.get("decoder", decoder), codes, jnp)
+            if self.outputs == "sampled":
+                return vector.rows(outputs, key)
+            return jax.nn.sigmoid(outputs)
+
+        def gradient(critic: Any, earlier: Any, row: Any, key: Any) -> Any:
+            return jax.grad(judged)(critic, vector.of(row))
+
+        def write(state: Any, critic: Any, drawn: Any) -> Any:
+            def loss(writer: Any) -> Any:
+                return -judged(critic, rows_of(writer, *drawn)).mean()
+
+            return self._moved(state, jax.grad(loss)(state["weights"]), writer_rule)
+
+        def update(state: Any, sums: Any, key: Any) -> Any:
+            first, second = jax.random.split(key)
+            drawn = jax.random.normal(first, shape), second
+            made = rows_of(state["writer"]["weights"], *drawn)
+            fake = _clipped_mean(judged, state["critic"], made, self.critic_clip)
+            expected = min(self.critic_batch, rows)
+            slope = jax.tree.map(lambda f, real: f - real / expected, fake, sums[0])
+            critic, rule = _descend(critic_rule, slope, state["rule"], state["critic"], clamp)
+            step = state["step"] + 1
+            writer = jax.lax.cond(
+                step % self.generator_every == 0,
+                lambda writer: write(writer, critic, drawn),
+                lambda writer: writer,
+                state["writer"],
+            )
+            return {"critic": critic, "rule": rule, "writer": writer, "step": step}
+
+        critic = jax.tree.map(lambda value: jnp.clip(value, -clamp, clamp), _start(layers, rng))
+        return Program(
+            state={
+                "critic": critic,
+                "rule": critic_rule.init(ravel_pytree(critic)[0]),
+                "writer": _begin(writer, writer_rule),
+                "step": jnp.zeros((), jnp.int32),
+            },
+            prepare=lambda state, key: state["critic"],
+            per_row=(gradient,),
+            update=update,
+        )
+
+    def _reconstruction(self, vector: RowVector, outputs: Any, x: Any) -> Any:
+        """Cross-entropy of one row's vector and what the decoder makes of its code, by place.
+
+        Numbers and yes-or-no places by a sigmoid each; blocks of categories by a softmax, or, as
+        in the paper, by a sigmoid for each place.
+        """
+        import jax
+        import jax.numpy as jnp
+
+        places = jax.nn.softplus(outputs) - x * outputs
+        if self.outputs == "likeliest":
+            return places.mean()
+        total = places[: vector.numbers].sum()
+        for _, at, width in vector.blocks:
+            if width == 1:
+                total = total + places[at]
+            else:
+                part = slice(at, at + width)
+                total = total - jnp.sum(x[part] * jax.nn.log_softmax(outputs[part]))
+        return total / vector.width
+
+    def _moved(self, state: Any, gradient: Any, rule: Any) -> Any:
+        """One step of an optimizer, and of the average of its weights."""
+        import jax.numpy as jnp
+        from jax.flatten_util import ravel_pytree
+
+        weights, inner = _descend(rule, gradient, state["rule"], state["weights"], LARGEST)
+        step = state["step"] + 1
+        part = jnp.maximum(1 - self.averaging, 1 / step)  # at first the plain mean
+        (new, unravel), (old, _) = ravel_pytree(weights), ravel_pytree(state["average"])
+        average = unravel(old + part * (new - old))
+        return {"weights": weights, "average": average, "rule": inner, "step": step}
+
+
+def row_vector(encoder: Any) -> RowVector:
+    """Every column is just a column, the label too."""
+    return RowVector(encoder.layout, None, single=True)
+
+
+def _size(layers: Sequence[AbstractLayer]) -> int:
+    """How many weights layers have."""
+    return sum(math.prod(shape) for layer in layers for shape in layer.shapes().values())
+
+
+def _start(layers: Sequence[AbstractLayer], rng: np.random.Generator) -> Any:
+    """First weights, as JAX's arrays."""
+    import jax
+    import jax.numpy as jnp
+
+    return jax.tree.map(jnp.asarray, start(layers, rng))
+
+
+def _clipped_mean(function: Any, weights: Any, rows: Any, clip: float) -> Any:
+    """The mean over public rows of gradients that are clipped as those of private rows are.
+
+    Else the two sides would be of different scales, and not cancel for rows of the same law.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    def square(row: Any) -> Any:
+        slopes = jax.tree.leaves(jax.grad(function)(weights, row))
+        return sum(jnp.sum(slope**2) for slope in slopes)
+
+    norms = jnp.sqrt(jax.vmap(square)(rows))
+    factors = jnp.minimum(1.0, clip / jnp.maximum(norms, 1e-30))
+    return jax.grad(lambda weights: jnp.mean(factors * function(weights, rows)))(weights)
+
+
+def _begin(weights: Any, rule: Any) -> dict[str, Any]:
+    """What `_moved` moves: weights, their average and the optimizer's state."""
+    import jax.numpy as jnp
+    from jax.flatten_util import ravel_pytree
+
+    return {
+        "weights": weights,
+        "average": weights,
+        "rule": rule.init(ravel_pytree(weights)[0]),
+        "step": jnp.zeros((), jnp.int32),
+    }
+
+
+def _descend(rule: Any, gradient: Any, state: Any, weights: Any, most: float) -> tuple[Any, Any]:
+    """Weights and state after one step; no gradient may be endless, no weight above `most`."""
+    import jax.numpy as jnp
+    from jax.flatten_util import ravel_pytree
+
+    # As one vector: an operation for each array takes long to compile.
+    (slope, _), (flat, unravel) = ravel_pytree(gradient), ravel_pytree(weights)
+    slope = jnp.where(jnp.isfinite(slope), jnp.clip(slope, -1e6, 1e6), 0.0)
+    moves, state = rule.update(slope, state, flat)
+    return unravel(jnp.clip(flat + moves, -most, most)), state
