@@ -170,6 +170,13 @@ def test_a_private_number_of_rows_is_bought():
     assert sum(question.share for question in asked) == pytest.approx(1)
 
 
+def test_an_empty_table_whose_size_is_public_stops_nothing():
+    table = SCHEMA.decode(ENCODER.layout.encoded(np.zeros((0, 2)), np.zeros((0, 3))))
+    cost = {"epsilon": 1, "delta": 1e-6, "adjacency": "replace-one"}
+    model = nacre.fit(table, SCHEMA, method=FORMS["bare"], bad_rows="zero", **cost)
+    assert SCHEMA.check(model.sample(5)).ok
+
+
 # -- what is learnt ----------------------------------------------------------------------------
 
 

@@ -207,7 +207,7 @@ class AutoGAN(AbstractMethod):
         trained = self.decoder_layers(width)
         if self.encoder == "private":
             trained = (*self.encoder_layers(width), *trained)
-        first = () if rows else (count_question(COUNT),)
+        first = () if rows is not None else (count_question(COUNT),)
         left = 1.0 - sum(question.share for question in first)
         autoencoder = Steps(
             name="autoencoder",
