@@ -68,7 +68,7 @@ def check(case):
     table = schema.decode(layout.encoded(ticks, codes))
     model = nacre.fit(table, schema, method=method, epsilon=1.0, delta=1e-6)
     assert schema.check(model.sample(9)).ok
-    assert all(type(value) in (int, float, str, bool, tuple) for value in model.settings.values())
+    assert all(type(value) in (int, float, str, bool, list) for value in model.settings.values())
     return True
 
 

@@ -122,15 +122,15 @@ class AbstractMatching(AbstractMethod):
                 f"hundred times low, got {self.low} and {self.high}."
             )
         if self.modes and self.generator != "network":
-            raise NacreError("Numbers are split into modes for generator='network' only.")
+            raise NacreError("modes needs generator='network', whose encoding it is.")
         if self.projection != "none" and self.frequencies_on != "row":
             raise NacreError("A projection needs frequencies_on='row'.")
         if self.projection == "pca" and self.bandwidth:
-            raise NacreError("Private PCA gives the bandwidth, too: leave bandwidth at 0.")
+            raise NacreError("bandwidth must be 0 with private PCA, which gives it, too.")
         first = self.bandwidth + self.modes_share * bool(self.modes)
         if first + self.projection_share * (self.projection == "pca") > 0.95:
             raise NacreError(
-                "bandwidth, modes_share and projection_share leave hardly any budget for the rest."
+                "bandwidth, modes_share and projection_share must leave some budget for the rest."
             )
         if not all(0 < weight <= 1 for weight in self.class_weights):
             raise NacreError("class_weights must lie in (0, 1].")

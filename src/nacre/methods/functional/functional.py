@@ -93,8 +93,8 @@ class Functional(AbstractMatching):
         bought = self.bandwidth or self.modes or self.projection != "none"
         if self.release != "one-shot" and bought:
             raise NacreError(
-                f"bandwidth, modes and projection are for release='one-shot', not for "
-                f"'{self.release}'. Set `scale` instead."
+                f"release='{self.release}' needs bandwidth=0, modes=0 and no projection, which are "
+                "for release='one-shot'. Set `scale` instead."
             )
 
     @classmethod
