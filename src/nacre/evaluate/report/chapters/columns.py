@@ -18,8 +18,8 @@ from nacre.report.builder.parts import REAL
 from nacre.schema import Datetime
 
 MOST_FIGURES = 60
-FEW_FIGURES = 24
-"""Of a wide table, where the figure of all values says more than the sixtieth column does."""
+FEW_FIGURES = 12
+"""Of a wide table, where the figure of all values says more than the thirteenth column does."""
 MOST_DIFFERENCES = 12
 WORDS = (
     "Worst first. The percentage is that of the verdicts: the share of rows with the wrong "
