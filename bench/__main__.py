@@ -5,6 +5,7 @@ import sys
 
 NAMES = {
     "adult": "each method on Adult: the papers' protocol and the official split",
+    "autogan": "DP-auto-GAN's scores and figures on Adult and on patients by ICD-9 category",
     "evaluate": "seconds and memory of evaluating Adult and a table of a million rows",
     "growth": "seconds and memory of Mosaic for more columns and more rows",
     "peers": "other tools on Adult's official split, if they are installed",
