@@ -1,5 +1,7 @@
 """The papers' other public tables, read from `$NACRE_DATA/<name>/<name>.parquet`.
 
+`icd` and `mimic_demo` are made from other tables' files; see `diagnoses`.
+
 Features and labels are those of DP-MERF (Harder, Adamczewski and Park, 2021, appendix) where it
 uses the table.  A label that the paper derives is added as a new column; columns that are no
 features (`split`, `subset`, `recording`, `chunk`, identifiers) stay in the table, so that it can
@@ -17,6 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nacre.datasets.bundled import adult_table, read_schema
+from nacre.datasets.diagnoses import diabetes_codes, mimic_codes
 from nacre.errors import NacreError
 from nacre.schema import Schema
 
@@ -63,6 +66,14 @@ def _first_encounters(table: pa.Table) -> pa.Table:
     return table.filter(pc.is_in(table["encounter_id"], value_set=first["encounter_id_min"]))
 
 
+def _patients_by_code(table: pa.Table) -> pa.Table:
+    return diabetes_codes(table, read_schema("icd").names)
+
+
+def _mimic_by_code(table: pa.Table) -> pa.Table:
+    return mimic_codes(table, read_schema("mimic_demo").names)
+
+
 _PREPARE: dict[str, Callable[[pa.Table], pa.Table] | None] = {
     "adult": None,
     "census_income_kdd": None,
@@ -71,8 +82,14 @@ _PREPARE: dict[str, Callable[[pa.Table], pa.Table] | None] = {
     "creditcard": None,
     "diabetes130": _first_encounters,
     "epileptic_seizure": _with_seizure_state,
+    "icd": _patients_by_code,
     "isolet": _with_letter_kind,
     "kddcup99_10pct": _with_attack_category,
+    "mimic_demo": _mimic_by_code,
+}
+_FILES = {
+    "icd": Path("diabetes130", "diabetes130.parquet"),
+    "mimic_demo": Path("mimic3_demo", "diagnoses_icd.parquet"),
 }
 NAMES = tuple(_PREPARE)
 
@@ -93,12 +110,13 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> tuple[pa.Ta
 
 def _find(name: str, folder: str | os.PathLike[str] | None) -> Path:
     place = os.environ.get("NACRE_DATA") if folder is None else folder
+    file = _FILES.get(name, Path(name, f"{name}.parquet"))
     if not place:
         raise NacreError(
             f"The data set {name!r} is not bundled. Give its folder, or set NACRE_DATA to the "
-            f"folder that holds {name}/{name}.parquet."
+            f"folder that holds {file.as_posix()}."
         )
-    path = Path(place) / name / f"{name}.parquet"
+    path = Path(place) / file
     if not path.is_file():
         raise NacreError(f"There is no {path}. NACRE_DATA or `folder` must lead to it.")
     return path

@@ -1,6 +1,7 @@
 """evaluate(): read the tables, compute the metrics, say what they mean."""
 
 import dataclasses
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ from nacre.evaluate.spending import spending
 from nacre.evaluate.tables.classifiers import PUBLISHED, QUICK, available
 from nacre.evaluate.tables.comparison import CLASSIFIER_ROWS, DISTANCE_ROWS, TableComparison
 from nacre.evaluate.tables.reading import read_all
+from nacre.evaluate.tables.watch import watch
 from nacre.schema import KEEP, Schema
 from nacre.schema.suggest import suggest
 
@@ -88,6 +90,8 @@ def evaluate(
     rows = read_all(real, tables, test, schema)
     comparisons = rows.compare(label, models, seed, jobs)
     usable = [m for m in chosen if not _lacking(m, next(iter(comparisons.values())))]
+    if any(metric.group == "pairs" for metric in usable):
+        comparisons = watch(comparisons)
     results = _measure(usable, comparisons, report)
     return Evaluation(
         schema=schema,
@@ -195,6 +199,13 @@ def _sampling_notes(
         yield f"Models were trained and tested on random samples of {CLASSIFIER_ROWS:,} rows."
     if "privacy" in groups and largest > DISTANCE_ROWS:
         yield f"Distances were measured to a random sample of {DISTANCE_ROWS:,} real rows."
+    first = next(iter(comparisons.values()))
+    if first.watched is not None:
+        pairs = math.comb(len(first.real.names), 2)
+        yield (
+            f"Of {pairs:,} pairs of columns the {len(first.watched):,} that are farthest off have "
+            f"a score of their own, and are those that are counted in words; means are over all."
+        )
     for comparison in comparisons.values():
         for prediction in comparison.__dict__.get("predictions", ()):
             if prediction.problem:

@@ -13,10 +13,9 @@ AVOID_LINK, CARE_LINK = 0.20, 0.10
 
 def pair_findings(scores: Sequence[Score], pairs: PairMatrices) -> Iterator[Finding]:
     """Links between columns that are lost or made up, from the scores of their association."""
-    places = pairs.places()
     gaps = sorted(
         (
-            (score.value - (score.reference or 0.0), *places[score.part])
+            (score.value - (score.reference or 0.0), *pairs.place(score.part))
             for score in scores
             if isinstance(score.part, Pair)
         ),

@@ -9,13 +9,12 @@ from nacre.evaluate.tables.comparison import TableComparison
 
 
 def compute(comparison: TableComparison) -> Iterator[Value]:
-    """The mean absolute difference over pairs, then each pair."""
+    """The mean absolute difference over all pairs, then each pair that is watched."""
     pairs = comparison.pairs
     gaps = np.abs(pairs.real - pairs.synthetic)
-    each = {pair: float(gaps[place]) for pair, place in pairs.places().items()}
-    if each:
-        yield Value("", float(np.mean(list(each.values()))))
-        yield from (Value(pair, gap) for pair, gap in each.items())
+    if len(pairs.names) > 1:
+        yield Value("", float(np.mean(pairs.each(gaps))))
+        yield from (Value(p, float(gaps[place])) for p, place in comparison.pair_places().items())
 
 
 METRIC = Metric(

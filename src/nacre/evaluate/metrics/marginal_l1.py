@@ -11,9 +11,8 @@ from nacre.evaluate.tables.comparison import TableComparison
 def compute(comparison: TableComparison) -> Iterator[Value]:
     """Mean L1 distance over all pairs: twice the total variation."""
     pairs = comparison.pairs
-    places = pairs.places().values()
-    if places:
-        yield Value("", float(np.mean([2 * pairs.total_variation[place] for place in places])))
+    if len(pairs.names) > 1:
+        yield Value("", float(np.mean(2 * pairs.each(pairs.total_variation))))
 
 
 METRIC = Metric(

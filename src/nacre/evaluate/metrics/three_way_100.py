@@ -16,16 +16,22 @@ BINS = 100
 
 def compute(comparison: TableComparison) -> Iterator[Value]:
     """Mean L1 distance over triples, 100 bins over the *real* column's own range."""
+    each = distances(comparison)
+    if each:
+        yield Value("", *mean_and_error(each, math.comb(len(comparison.real.names), 3)))
+
+
+def distances(comparison: TableComparison) -> list[float]:
+    """The L1 distance of each triple that is looked at; empty with fewer than three columns."""
     real, synthetic = comparison.real, comparison.synthetic
     width = len(real.names)
     if width < 3:
-        return
+        return []
     columns = [bin_by_real(real, synthetic, name) for name in real.names]
-    each = [
+    return [
         2 * total_variation(joint([columns[i][0] for i in t]), joint([columns[i][1] for i in t]))
         for t in triples(width, TRIPLES, comparison.rng("three-way-100"))
     ]
-    yield Value("", *mean_and_error(each, math.comb(width, 3)))
 
 
 def bin_by_real(real: Rows, synthetic: Rows, name: str) -> tuple[Coded, Coded]:

@@ -9,12 +9,12 @@ from nacre.evaluate.tables.comparison import TableComparison
 
 
 def compute(comparison: TableComparison) -> Iterator[Value]:
-    """The mean over pairs, then each pair."""
+    """The mean over all pairs, then each pair that is watched."""
     pairs = comparison.pairs
-    each = {pair: float(pairs.total_variation[place]) for pair, place in pairs.places().items()}
-    if each:
-        yield Value("", float(np.mean(list(each.values()))))
-        yield from (Value(pair, distance) for pair, distance in each.items())
+    found = pairs.total_variation
+    if len(pairs.names) > 1:
+        yield Value("", float(np.mean(pairs.each(found))))
+        yield from (Value(p, float(found[place])) for p, place in comparison.pair_places().items())
 
 
 METRIC = Metric(

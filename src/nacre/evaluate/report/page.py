@@ -64,5 +64,5 @@ def _lede(evaluation: Evaluation) -> str:
     today = datetime.date.today()
     return (
         f"{tables}, compared with {len(first.real):,} real rows of "
-        f"{len(evaluation.schema.names)} columns{label}. {today.day} {today:%B %Y}."
+        f"{len(evaluation.schema.names):,} columns{label}. {today.day} {today:%B %Y}."
     )

@@ -10,7 +10,7 @@ import numpy as np
 from nacre.evaluate.tables.classifiers import REGRESSORS, Prediction, available, predict_all
 from nacre.evaluate.tables.features import Features
 from nacre.evaluate.tables.group_shifts import find_group_shifts
-from nacre.evaluate.tables.pairs import PairMatrices, compare_pairs
+from nacre.evaluate.tables.pairs import Pair, PairMatrices, Place, compare_pairs
 from nacre.evaluate.tables.randomness import generator
 from nacre.evaluate.tables.rows import Coded, Rows
 from nacre.evaluate.tables.shift import Shift
@@ -42,6 +42,7 @@ class TableComparison:
         seed: of everything that is sampled.
         jobs: processes to train models in.
         real_trained: the same with `train` in the place of the synthetic table; None in itself.
+        watched: the pairs of columns that get a score of their own; None for all of them.
     """
 
     name: str
@@ -55,6 +56,7 @@ class TableComparison:
     seed: int = 0
     jobs: int = 2
     real_trained: "TableComparison | None" = None
+    watched: tuple[Place, ...] | None = None
 
     def rng(self, purpose: str) -> np.random.Generator:
         """Randomness of its own for each purpose, so that metrics do not disturb each other."""
@@ -89,6 +91,16 @@ class TableComparison:
     def pairs(self) -> PairMatrices:
         """All two-way comparisons."""
         return compare_pairs(self.real, self.synthetic)
+
+    def pair_places(self) -> dict[Pair, Place]:
+        """Where the pairs that get a score of their own are in `pairs`."""
+        return self.pairs.places(self.watched)
+
+    def watching(self, watched: tuple[Place, ...]) -> "TableComparison":
+        """The same with fewer pairs that get a score, and what was computed of pairs kept."""
+        found = dataclasses.replace(self, watched=watched)
+        found.__dict__["pairs"] = self.pairs
+        return found
 
     @functools.cached_property
     def features(self) -> Features:

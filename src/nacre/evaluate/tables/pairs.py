@@ -1,11 +1,14 @@
 """Every pair of columns at once: how far off its joint counts are, and how associated it is."""
 
 import dataclasses
+import functools
 import itertools
+from collections.abc import Collection, Iterator
 
 import numpy as np
 
 from nacre.evaluate.tables.cells import cramers_v, joint, shares
+from nacre.evaluate.tables.few_valued import MOST_VALUES, compare_few
 from nacre.evaluate.tables.rows import Coded, Rows
 
 BLOCK = 512
@@ -15,6 +18,10 @@ HIDDEN = 0.5
 """The share of the rows in one bin, above which bins say little about a number."""
 SMALLEST_VARIANCE = 1e-13
 """Of a column scaled to [0, 1]; what single precision leaves of a constant is below this."""
+
+
+Place = tuple[int, int]
+"""Of a pair: the numbers of its columns, the smaller first."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,12 +56,23 @@ class PairMatrices:
     real: np.ndarray
     synthetic: np.ndarray
 
-    def places(self) -> dict[Pair, tuple[int, int]]:
-        """Where each pair is in the matrices, row before column."""
-        return {
-            Pair(self.names[i], self.names[j]): (i, j)
-            for i, j in itertools.combinations(range(len(self.names)), 2)
-        }
+    def each(self, matrix: np.ndarray) -> np.ndarray:
+        """The values of all pairs of a matrix, in the order of `places`."""
+        values: np.ndarray = matrix[np.triu_indices(len(self.names), 1)]
+        return values
+
+    def places(self, some: Collection[Place] | None = None) -> dict[Pair, Place]:
+        """Where each pair is in the matrices, row before column; all pairs, or some."""
+        every = itertools.combinations(range(len(self.names)), 2) if some is None else some
+        return {Pair(self.names[i], self.names[j]): (i, j) for i, j in every}
+
+    def place(self, pair: Pair) -> Place:
+        """Where one pair is."""
+        return self._index[pair.first], self._index[pair.second]
+
+    @functools.cached_property
+    def _index(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
 
 
 def compare_pairs(real: Rows, synthetic: Rows) -> PairMatrices:
@@ -63,14 +81,21 @@ def compare_pairs(real: Rows, synthetic: Rows) -> PairMatrices:
     Association is Pearson's correlation (signed) for two numbers, on the rows where neither is
     missing, and Cramér's V (0 to 1) on the binned table if either column is a category. There a
     number that equal bins would hide in one of them is cut by the real table's quantiles.
-    One pass of integer counting for each pair: fifty columns of a million rows take seconds.
+    Categories with few values are compared by matrix products, so that a thousand of them take
+    seconds; other pairs by one pass of integer counting each: fifty columns of a million rows take
+    seconds too.
     """
     names = real.names
     size = len(names)
     distance = np.zeros((size, size))
     associations = [np.eye(size), np.eye(size)]
+    few = [i for i in range(size) if _is_few_valued(real, i)]
+    if len(few) > 1:
+        tables = ([rows.binned[i] for i in few] for rows in (real, synthetic))
+        for matrix, found in zip((distance, *associations), compare_few(*tables), strict=True):
+            matrix[np.ix_(few, few)] = found
     seen = _hidden(real, synthetic)
-    for i, j in itertools.combinations(range(size), 2):
+    for i, j in _other_pairs(size, frozenset(few)):
         cells, p, q = shares(
             joint([real.binned[i], real.binned[j]]),
             joint([synthetic.binned[i], synthetic.binned[j]]),
@@ -91,6 +116,19 @@ def compare_pairs(real: Rows, synthetic: Rows) -> PairMatrices:
         if len(numbers) > 1:
             association[np.ix_(numbers, numbers)] = correlation(rows, [names[i] for i in numbers])
     return PairMatrices(names, distance, *associations)
+
+
+def _is_few_valued(rows: Rows, place: int) -> bool:
+    """Whether a column is a category that matrix products can compare."""
+    return not rows.is_number(rows.names[place]) and 2 <= rows.binned[place].size <= MOST_VALUES
+
+
+def _other_pairs(size: int, done: frozenset[int]) -> Iterator[Place]:
+    """All pairs of columns but those of two that are done."""
+    for i in range(size):
+        for j in range(i + 1, size):
+            if i not in done or j not in done:
+                yield i, j
 
 
 def _hidden(real: Rows, synthetic: Rows) -> dict[int, tuple[Coded, Coded]]:

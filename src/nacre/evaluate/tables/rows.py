@@ -99,11 +99,11 @@ class Rows:
 
     def is_number(self, name: str) -> bool:
         """Whether the column is a number or a date, rather than categories."""
-        return name in _numbers(self.schema)
+        return name in self._numbers
 
     def unit(self, name: str) -> np.ndarray:
         """A number or date scaled to [0, 1] by its declared bounds, NaN where missing."""
-        place = _numbers(self.schema)[name]
+        place = self._numbers[name]
         top = max(self.schema.layout.numbers[place].ticks, 1)
         unit = (self.ticks[place] / top).astype(np.float32)
         missing = self.missing(name)
@@ -112,7 +112,7 @@ class Rows:
     def values(self, name: str) -> np.ndarray:
         """A number as it is written, a date in microseconds since 1970; NaN where missing."""
         scale = Scale(self.schema.columns[name])
-        place = _numbers(self.schema)[name]
+        place = self._numbers[name]
         values = scale.values(self.ticks[place].astype(np.int64)).astype(np.float64)
         missing = self.missing(name)
         return values if missing is None else np.where(missing, np.nan, values)
@@ -123,7 +123,7 @@ class Rows:
         The last tick of each bin. A value that fills a bin alone gets its own, and there is one
         more on either side, for what lies beyond all rows.
         """
-        ticks = self.ticks[_numbers(self.schema)[name]].astype(np.int64)
+        ticks = self.ticks[self._numbers[name]].astype(np.int64)
         missing = self.missing(name)
         ticks = np.sort(ticks if missing is None else ticks[~missing])
         if not len(ticks):
@@ -134,7 +134,7 @@ class Rows:
 
     def bin_at(self, name: str, edges: np.ndarray) -> Coded:
         """A number as codes: bin k ends with tick `edges[k]`, the last one never; then missing."""
-        ticks = self.ticks[_numbers(self.schema)[name]].astype(np.int64)
+        ticks = self.ticks[self._numbers[name]].astype(np.int64)
         codes, size = np.searchsorted(edges, ticks), len(edges) + 1
         missing = self.missing(name)
         if missing is not None:
@@ -144,7 +144,7 @@ class Rows:
 
     def missing(self, name: str) -> np.ndarray | None:
         """Where a nullable number is missing; None if it cannot be."""
-        place = _indicators(self.schema).get(name)
+        place = self._indicators.get(name)
         return None if place is None else self.codes[place] == 1
 
     def bin(self, name: str, bins: int = BINS) -> Coded:
@@ -155,9 +155,9 @@ class Rows:
         A missing number is one code more.
         """
         if not self.is_number(name):
-            place = _values(self.schema)[name]
+            place = self._values[name]
             return Coded(self.codes[place], self.schema.layout.codes[place].size)
-        place = _numbers(self.schema)[name]
+        place = self._numbers[name]
         top = self.schema.layout.numbers[place].ticks
         bins = min(bins, top + 1)
         scaled = self.ticks[place].astype(np.int64)
@@ -168,6 +168,20 @@ class Rows:
             scaled[missing] = bins
             bins += 1
         return Coded(scaled.astype(_width(bins)), bins)
+
+    # Where a column is, looked up once: a wide table asks a thousand times.
+
+    @functools.cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {number.name: i for i, number in enumerate(self.schema.layout.numbers)}
+
+    @functools.cached_property
+    def _values(self) -> dict[str, int]:
+        return {c.name: i for i, c in enumerate(self.schema.layout.codes) if c.role == "value"}
+
+    @functools.cached_property
+    def _indicators(self) -> dict[str, int]:
+        return {c.name: i for i, c in enumerate(self.schema.layout.codes) if c.role == "missing"}
 
     @functools.cached_property
     def binned(self) -> tuple[Coded, ...]:
@@ -181,15 +195,3 @@ def _width(largest: int) -> Any:
         if largest <= np.iinfo(kind).max:
             return kind
     return np.int64
-
-
-def _numbers(schema: Schema) -> dict[str, int]:
-    return {number.name: i for i, number in enumerate(schema.layout.numbers)}
-
-
-def _values(schema: Schema) -> dict[str, int]:
-    return {c.name: i for i, c in enumerate(schema.layout.codes) if c.role == "value"}
-
-
-def _indicators(schema: Schema) -> dict[str, int]:
-    return {c.name: i for i, c in enumerate(schema.layout.codes) if c.role == "missing"}

@@ -12,11 +12,14 @@ from nacre.evaluate.report.figures.canvas import drawn
 from nacre.evaluate.report.figures.columns import draw_column, draw_difference, missing_shares
 from nacre.evaluate.tables.shift import Difference, Shift, Subject
 from nacre.evaluate.tables.shifts import ordered_pairs
+from nacre.evaluate.tables.watch import is_wide
 from nacre.report.builder import Series, series_of
 from nacre.report.builder.parts import REAL
 from nacre.schema import Datetime
 
 MOST_FIGURES = 60
+FEW_FIGURES = 12
+"""Of a wide table, where the figure of all values says more than the thirteenth column does."""
 MOST_DIFFERENCES = 12
 WORDS = (
     "Worst first. The percentage is that of the verdicts: the share of rows with the wrong "
@@ -34,11 +37,12 @@ def columns(evaluation: Evaluation) -> Context:
         evaluation.schema.names,
         key=lambda name: -max(_badness(name, gaps[t], shifts[t]) for t in tables),
     )
-    rest = len(names[MOST_FIGURES:])
+    most = FEW_FIGURES if is_wide(len(names)) else MOST_FIGURES
+    rest = len(names[most:])
     every = [gap.excess for found in gaps.values() for gap in found.values()]
     return {
         "several": len(tables) > 1,
-        "words": WORDS + (f" The {rest} best columns are not drawn." if rest else ""),
+        "words": WORDS + (f" The {rest:,} best columns are not drawn." if rest else ""),
         "shades": shades(every, "more than {} of the rows", (AVOID_TV, CARE_TV), "{:.0%}"),
         "tables": tables.values(),
         "columns": [
@@ -52,7 +56,7 @@ def columns(evaluation: Evaluation) -> Context:
                 "facts": _facts(evaluation, name, shifts),
                 "missing": _missing(evaluation, name, tables),
             }
-            for name in names[:MOST_FIGURES]
+            for name in names[:most]
         ],
         "differences": _differences(evaluation, shifts),
     }

@@ -31,7 +31,7 @@ def pairs(evaluation: Evaluation) -> Context | None:
 
 def _some(comparison: TableComparison) -> str:
     few = len(shown_columns(comparison)) < len(comparison.pairs.names)
-    return f", the {MOST_COLUMNS} columns farthest off" if few else ""
+    return f", the {MOST_COLUMNS} columns that change most" if few else ""
 
 
 def _matrices(table: str, comparison: TableComparison) -> list[Context]:
@@ -58,13 +58,12 @@ def _matrices(table: str, comparison: TableComparison) -> list[Context]:
 def _worst(evaluation: Evaluation, table: str) -> list[Context]:
     """The pairs that are farthest off."""
     comparison = evaluation.comparisons[table]
-    places = comparison.pairs.places()
     return [
         {
             "name": str(score.part),
             "misplaced": f"{score.value:.1%}",
             "drawing": drawn(
-                draw_pair(comparison, *places[score.part]),
+                draw_pair(comparison, *comparison.pairs.place(score.part)),
                 f"Cross-table of {score.part} in {table}",
             ),
         }

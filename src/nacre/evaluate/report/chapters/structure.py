@@ -7,14 +7,23 @@ from nacre.evaluate.report.figures.canvas import drawn
 from nacre.evaluate.report.figures.structure import LARGE, SMALL, draw_diagonal, draw_planes
 from nacre.report.builder import series_of
 
+PREDICTIONS = {
+    "dimension-prediction": "AUC, F1 or R², by type",
+    "dimension-prediction-published": "with DP-auto-GAN’s models",
+}
+
 
 def structure(evaluation: Evaluation) -> Context | None:
     """The main plane, and each dimension against its real self."""
     first = next(iter(evaluation.comparisons.values()))
     probable = {t: list(probabilities(c)) for t, c in evaluation.comparisons.items()}
-    predicted = {table: _predicted(evaluation, table) for table in evaluation.tables}
+    predicted = {
+        words: {table: _predicted(evaluation, table, metric) for table in evaluation.tables}
+        for metric, words in PREDICTIONS.items()
+    }
+    predicted = {words: points for words, points in predicted.items() if any(points.values())}
     planes = len(evaluation.tables) + 1 if len(first.real) >= 3 else 0
-    count = planes + any(probable.values()) + any(predicted.values())
+    count = planes + any(probable.values()) + len(predicted)
     if not count:
         return None
     # As many side by side as leave no gap.
@@ -30,14 +39,14 @@ def structure(evaluation: Evaluation) -> Context | None:
                 "drawing": drawn(figure, "Dimension-wise probability"),
             }
         )
-    if any(predicted.values()):
+    for words, points in predicted.items():
         axes = ("trained on real rows", "trained on synthetic rows")
-        figure = draw_diagonal(predicted, axes, size=size, names=True)
+        figure = draw_diagonal(points, axes, size=size, names=True)
         figures.append(
             {
                 "title": "Each column predicted from the others",
-                "words": "AUC, F1 or R², by type",
-                "drawing": drawn(figure, "Dimension-wise prediction"),
+                "words": words,
+                "drawing": drawn(figure, f"Dimension-wise prediction, {words}"),
             }
         )
     tables = series_of(evaluation.tables).values()
@@ -57,10 +66,10 @@ def _planes(evaluation: Evaluation, size: tuple[float, float]) -> list[Context]:
     ]
 
 
-def _predicted(evaluation: Evaluation, table: str) -> list[tuple[str, float, float]]:
+def _predicted(evaluation: Evaluation, table: str, metric: str) -> list[tuple[str, float, float]]:
     """How well each column follows from the others, by models of real and of synthetic rows."""
     return [
         (str(score.part), score.reference, score.value)
-        for score in evaluation.parts("dimension-prediction", table)
+        for score in evaluation.parts(metric, table)
         if score.reference is not None
     ]

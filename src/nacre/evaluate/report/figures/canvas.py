@@ -5,6 +5,8 @@ import io
 import re
 import warnings
 from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import markupsafe
@@ -124,6 +126,33 @@ def drawn(figure: Any, label: str) -> Drawing:
     content = re.sub(r"\n\s*", "\n", content).strip()
     # Matplotlib escapes the text that it draws; the rest is ours.
     return Drawing(box, markupsafe.Markup(content), label)
+
+
+def write_svg(figure: Any, label: str, path: Path) -> None:
+    """The figure as an SVG file of its own, in the colors of the page by day.
+
+    Args:
+        figure: a Matplotlib figure.
+        label: what it shows, for readers who cannot see it.
+        path: where to write it.
+    """
+    found = drawn(figure, label)
+    sheet = resources.files("nacre.report").joinpath("templates", "style.css")
+    # The first block of the style sheet names the colors; dark ones follow it.
+    names = sheet.read_text(encoding="utf-8").split("}", 1)[0]
+    colors = dict(re.findall(r"--([\w-]+): ([^;]+);", names))
+    # Names of fonts have quotation marks, which would end the attribute that they are put into.
+    content = re.sub(
+        r"var\(--([\w-]+)\)", lambda role: colors[role[1]].replace('"', "'"), str(found.content)
+    )
+    width, height = found.box.split()[2:]
+    path.write_text(
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'viewBox="{found.box}" width="{width}pt" height="{height}pt" role="img">\n'
+        f"<title>{markupsafe.escape(label)}</title>\n"
+        f'<rect width="100%" height="100%" fill="{colors["paper"]}"/>\n{content}\n</svg>\n',
+        encoding="utf-8",
+    )
 
 
 def _follow_page(style: str) -> str:

@@ -9,17 +9,20 @@ from nacre.evaluate.tables.cells import joint
 from nacre.evaluate.tables.comparison import TableComparison
 from nacre.evaluate.tables.names import bin_names
 from nacre.evaluate.tables.rows import Coded, Rows
+from nacre.evaluate.tables.watch import links
 from nacre.report.builder.text import short
 
-MOST_COLUMNS = 40
+MOST_COLUMNS = 30
 
 
 def shown_columns(comparison: TableComparison) -> list[int]:
-    """All columns, or the forty whose pairs are worst."""
-    distance = comparison.pairs.total_variation
-    if len(distance) <= MOST_COLUMNS:
-        return list(range(len(distance)))
-    return sorted(np.argsort(-distance.mean(axis=1))[:MOST_COLUMNS].tolist())
+    """All columns, or the thirty whose associations change most."""
+    size = len(comparison.pairs.names)
+    if size <= MOST_COLUMNS:
+        return list(range(size))
+    # Squared, so that one link that is lost counts for more than noise on all of them.
+    change = (links(comparison) ** 2).mean(axis=1)
+    return sorted(np.argsort(-change, kind="stable")[:MOST_COLUMNS].tolist())
 
 
 def draw_matrix(values: np.ndarray, names: list[str], kind: str) -> Any:

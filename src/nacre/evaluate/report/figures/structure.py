@@ -30,15 +30,7 @@ def draw_planes(
         A figure for each, all with the same axes, and the share of the variance that the plane
         explains.
     """
-    first = next(iter(comparisons.values()))
-    project, explained = principal_plane(first)
-    rng = first.rng("clouds")
-    tables = {"real": first.real, **{name: c.synthetic for name, c in comparisons.items()}}
-    clouds = {}
-    for name, rows in tables.items():
-        plane = project(first.features.matrix(rows.sample(POINTS, rng)))
-        # A single feature has no second component.
-        clouds[name] = plane if plane.shape[1] == 2 else np.column_stack([plane, plane * 0])
+    clouds, explained = project_tables(comparisons)
     every = np.concatenate(list(clouds.values()))
     low, high = every.min(axis=0), every.max(axis=0)
     margin = 0.04 * (high - low) + 1e-6
@@ -56,6 +48,22 @@ def draw_planes(
         figure.tight_layout(pad=0.4)
         figures[name] = figure
     return figures, explained
+
+
+def project_tables(
+    comparisons: Mapping[str, TableComparison],
+) -> tuple[dict[str, np.ndarray], float]:
+    """Points of the real table and of each other on the plane, and the variance it explains."""
+    first = next(iter(comparisons.values()))
+    project, explained = principal_plane(first)
+    rng = first.rng("clouds")
+    tables = {"real": first.real, **{name: c.synthetic for name, c in comparisons.items()}}
+    clouds = {}
+    for name, rows in tables.items():
+        plane = project(first.features.matrix(rows.sample(POINTS, rng)))
+        # A single feature has no second component.
+        clouds[name] = plane if plane.shape[1] == 2 else np.column_stack([plane, plane * 0])
+    return clouds, explained
 
 
 def draw_diagonal(
