@@ -238,7 +238,7 @@ def test_the_questions_are_known_before_and_are_what_is_asked(name, adjacency, f
         assert epsilon_of([after], after.delta, adjacency) <= before.epsilon
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", METHODS)
 def test_the_seed_decides_public_randomness_only(name, narrow):
     model, again = narrow(name, "categories"), run(name, people(), "categories", seed=SEED)
     (_, arrays), (_, others) = model.generator.state(), again.generator.state()
@@ -246,7 +246,7 @@ def test_the_seed_decides_public_randomness_only(name, narrow):
     assert not all(same), "noise must not follow from the seed"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", METHODS)
 def test_without_noise_it_fits_and_promises_nothing(name, tmp_path):
     columns = ["age", "sex", "income"]
     frame, schema = people()[columns], SCHEMA.select(columns)
@@ -260,8 +260,11 @@ def test_without_noise_it_fits_and_promises_nothing(name, tmp_path):
     assert again.certificate() == model.certificate()
     drawn = again.sample(400, seed=1)
     assert SCHEMA.select(columns).check(pa.Table.from_pandas(drawn)).ok
-    # The label's share, which every method releases, is as exact as its counts.
-    assert abs((drawn["income"] == ">50K").mean() - (frame["income"] == ">50K").mean()) < 0.2
+    # The label's share, where it is released, is as exact as its counts.
+    assert (
+        name in STEPWISE
+        or abs((drawn["income"] == ">50K").mean() - (frame["income"] == ">50K").mean()) < 0.2
+    )
 
 
 def test_polars_and_arrow_come_back_as_they_went_in():
