@@ -23,6 +23,7 @@ UNIT_BITS = 11  # numbers are seen on a grid of 2^-11 of their range
 TURN_BITS = 16  # a full turn of a phase, after reduction
 AMPLITUDE = 1 << 14  # what the number one is in the fixed-point sine and cosine
 EXACT = 1 << 24  # float32 holds every integer up to here
+MOST_TURNS = 1 << 14  # of a row's phase, for which frequencies can be summed exactly
 DENSE_LIMIT = 128  # one-hot blocks wider than this are looked up instead of multiplied
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from nacre.embed.fourier import FourierFeatures, draw_frequencies, feature_norm
-from nacre.exact import AMPLITUDE, UNIT_BITS
+from nacre.exact import AMPLITUDE, MOST_TURNS, UNIT_BITS
 from nacre.rows import Row
 from nacre.schema import Code, Layout, Number
 
@@ -83,6 +83,10 @@ def test_the_bound_is_reached():
     assert norm == pytest.approx(feature_norm(120), rel=2e-4)
 
 
-def test_frequencies_too_large_to_sum_exactly_are_refused():
-    with pytest.raises(ValueError, match="larger bandwidth"):
-        FourierFeatures(draw(scales=(1e6, 1e7)))
+def test_frequencies_too_large_to_sum_exactly_are_shortened():
+    long = draw(scales=(1e6, 1e7))
+    found = FourierFeatures(long).frequencies.matrix
+    # No longer than exact phases can hold, in the same direction.
+    assert np.abs(found).max() <= 2 * np.pi * MOST_TURNS
+    for short, wanted in zip(found.reshape(120, -1), long.matrix.reshape(120, -1), strict=True):
+        assert short @ wanted >= 0.999 * np.linalg.norm(short) * np.linalg.norm(wanted)

@@ -124,3 +124,14 @@ def test_the_plan_says_what_to_expect():
     assert data["rows"] == 1000 and data["epsilon"] == 1.0
     assert [r["name"] for r in data["releases"]] == ["sum", "choice"]
     assert data["releases"][0]["count_error"] == pytest.approx(noise)
+
+
+def test_steps_after_a_private_draft_leave_room_for_its_own_delta():
+    both = [dataclasses.replace(STEPS, name=name, share=0.5) for name in ("one", "two")]
+    sums = plan(dataclasses.replace(SUM, share=1.0), epsilon=0.1, delta=1e-7).releases
+    keys = plan(Keys(name="k", column="x", epsilon=0.1, delta=5e-6)).releases
+    for prior in (sums, keys, (*sums, *keys)):
+        found = plan(*both, prior=prior)
+        assert epsilon_of([*prior, *found.releases], 1e-5) <= 1.0
+    with pytest.raises(ValueError, match="used delta up"):
+        plan(*both, prior=keys, delta=5e-6)

@@ -156,7 +156,7 @@ class FourierFeatures:
 
         layout = frequencies.layout
         sizes = [code.size for code in layout.codes]
-        flat = frequencies.matrix.reshape(frequencies.count, -1)
+        flat = _within_reach(frequencies.matrix.reshape(frequencies.count, -1), layout)
         self._numbers = on_grid(layout, 16)
         self.phases = ExactPhases(flat, len(layout.numbers), sizes)
         # What was rounded to the exact grid is what the rows are seen through.
@@ -170,6 +170,23 @@ class FourierFeatures:
         from nacre.exact import sine_cosine
 
         return jnp.concatenate(sine_cosine(self.phases(self._numbers(row), row.codes)))
+
+
+def _within_reach(flat: NDArray[np.float64], layout: Layout) -> NDArray[np.float64]:
+    """Frequencies that turn too often for exact phases shortened to what these can hold.
+
+    How long they are may follow from a bought bandwidth, and no answer may stop a fit.
+    """
+    from nacre.exact import MOST_TURNS
+
+    numbers = len(layout.numbers)
+    reach = np.abs(flat[:, :numbers]).sum(1)
+    start = numbers
+    for code in layout.codes:
+        reach = reach + np.abs(flat[:, start : start + code.size]).max(1, initial=0)
+        start += code.size
+    shorter = MOST_TURNS * 2 * math.pi / np.maximum(reach, 1e-300)
+    return flat * np.minimum(1.0, shorter)[:, None]
 
 
 def feature_norm(count: int) -> float:

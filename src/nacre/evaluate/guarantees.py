@@ -57,8 +57,10 @@ def _one(guarantee: Any, schema: Schema) -> dict[str, Any]:
         found = {**found, **inner}
     if "epsilon" not in found or "delta" not in found:
         raise NacreError("The guarantee has no epsilon and delta in it; both are needed.")
-    epsilon = found["epsilon"]
-    infinite = epsilon is None or not math.isfinite(float(epsilon))
+    epsilon, releases = found["epsilon"], found.get("releases") or ()
+    # Whatever it claims: of what was released without noise nothing is promised.
+    bare = any(isinstance(r, Mapping) and r.get("mechanism") == "none" for r in releases)
+    infinite = bare or epsilon is None or not math.isfinite(float(epsilon))
     return {**found, "epsilon": None if infinite else float(epsilon)}
 
 

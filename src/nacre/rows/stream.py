@@ -79,18 +79,26 @@ class Stream:
 
     def whole(self) -> Block:
         """All rows at once, for step-wise training; never none, so that an empty table trains."""
-        size, parts = 0, []
+        empty = tuple(np.zeros((0, *leaf.shape), leaf.dtype) for leaf in self.encoder.shape)
+        joined = _join(self.encoder, self._that_fit(), empty)
+        return joined if len(joined.valid) else _padded(joined, 1)
+
+    def require_memory(self) -> None:
+        """Refuse rows that `whole` could not hold, by a pass over them."""
+        for _ in self._that_fit():
+            pass
+
+    def _that_fit(self) -> Iterator[Block]:
+        """The parts, as long as memory can hold them all."""
+        size = 0
         for part in self._parts():
-            parts.append(part)
             size += part.nbytes
             if size > WHOLE:
                 raise NacreError(
                     f"Step-wise training needs all encoded rows in memory: more than "
                     f"{WHOLE >> 30} GiB here. Use a one-release method (Mosaic, PEARL, MERF)."
                 )
-        empty = tuple(np.zeros((0, *leaf.shape), leaf.dtype) for leaf in self.encoder.shape)
-        joined = _join(self.encoder, parts, empty)
-        return joined if len(joined.valid) else _padded(joined, 1)
+            yield part
 
     def _parts(self) -> Iterator[Block]:
         if self._kept is not None:

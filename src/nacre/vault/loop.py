@@ -36,8 +36,8 @@ class LoopStage:
     share: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.clip) and self.clip > 0 and 0 < self.share <= 1):
-            raise NacreError("A stage needs a positive clip and a share in (0, 1].")
+        if not (1e-15 <= self.clip <= 1e15 and 0 < self.share <= 1):
+            raise NacreError("A stage needs a clip from 1e-15 to 1e15 and a share in (0, 1].")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -214,9 +214,13 @@ class Loop:
         norm = jnp.sqrt(sum(jnp.sum(value**2) for value in wide))
         # Shrunk by 2^-40 so that rounding of the norm cannot carry it over the clip.
         scale = jnp.minimum(1.0, stage.clip / norm) * (1 - 2.0**-40)
-        units = scale * (self._units(stage) / stage.clip)
-        good = jnp.isfinite(norm) & (norm > 0)  # then every value is finite, too
-        return [_integers(jnp.where(good, jnp.trunc(value * units), 0.0)) for value in wide]
+        most = self._units(stage)
+        units = scale * (most / stage.clip)
+        good = jnp.isfinite(norm) & (norm > 0) & jnp.isfinite(units)  # then every value is, too
+        return [
+            _integers(jnp.where(good, jnp.clip(jnp.trunc(value * units), -most, most), 0.0))
+            for value in wide
+        ]
 
 
 def _integers(whole: Any) -> Any:

@@ -239,8 +239,16 @@ def _release(
 ) -> Release:
     # Steps compose with other releases if their parameters were fixed before the first of them.
     if isinstance(question, Steps) and (question.rows is None or prior):
-        return question.apart(scale, delta * question.share, adjacency)
+        return question.apart(scale, _delta_left(delta, prior) * question.share, adjacency)
     return question.release(scale, adjacency)
+
+
+def _delta_left(delta: float, prior: tuple[Release, ...]) -> float:
+    """What of delta is to be divided: what came before has its own, or needs some for its sums."""
+    left = delta - math.fsum(release.delta for release in prior)
+    if left <= 0:
+        raise NacreError("What was released before has used delta up. Raise delta.")
+    return left * (0.9 if prior else 1.0)
 
 
 def _scale(guess: float, fits: Callable[[float], bool]) -> float:

@@ -69,6 +69,8 @@ class Vault:
         self._charge_to = charge
         self._lock = threading.Lock()
         self._made: dict[int, Release] = {}  # by place in the plan
+        if any(isinstance(planned.question, Steps) for planned in plan.asked):
+            stream.require_memory()  # before anything is charged
 
     @property
     def adjacency(self) -> Adjacency:

@@ -24,6 +24,7 @@ from nacre.vault.question import AbstractQuestion, Expected
 THEOREM = "Poisson-subsampled Gaussian, privacy-loss distribution (Koskela et al. 2020)"
 APART = "rate after the count: added with a delta of its own (Zhu et al. 2022, Theorem 10)"
 REPORT_EVERY = 50  # steps between two calls of on_progress
+SMALLEST = 1e-15  # clip of a stage; one over it is the largest
 ODDS = 1 << 32  # rates are whole multiples of 1 / ODDS
 
 
@@ -41,8 +42,10 @@ class Stage:
     share: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.clip) and self.clip > 0 and 0 < self.share <= 1):
-            raise NacreError("A stage needs a positive clip and a share in (0, 1].")
+        if not (SMALLEST <= self.clip <= 1 / SMALLEST and 0 < self.share <= 1):
+            raise NacreError(
+                f"A stage needs a clip from {SMALLEST:g} to {1 / SMALLEST:g} and a share in (0, 1]."
+            )
 
 
 @final

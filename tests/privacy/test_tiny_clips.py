@@ -1,0 +1,43 @@
+"""A clip is enforced whatever it is: none so small that arithmetic overflows is accepted."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from nacre.vault import Stage
+from nacre.vault.loop import Loop, LoopStage
+
+
+def loop(clip):
+    return Loop(
+        prepare=lambda state, key: state,
+        stages=(LoopStage(per_row=lambda *_: jnp.zeros(1), clip=clip),),
+        update=lambda state, sums, key: state,
+        threshold=1,
+        multiplier=1.0,
+        chunk=64,
+    )
+
+
+@pytest.mark.parametrize("clip", [0.0, -1.0, 1e-303, 1e-16, 1e16, float("inf"), float("nan")])
+def test_clips_out_of_range_are_refused(clip):
+    for kind in (lambda: Stage(clip=clip), lambda: loop(clip)):
+        with pytest.raises(ValueError, match="clip from 1e-15 to"):
+            kind()
+
+
+@pytest.mark.parametrize("clip", [1e-15, 1e-6, 1.0, 1e15, 1e-303])
+def test_no_contribution_is_larger_than_the_clip(clip):
+    ready = loop(1.0)
+    stage = dataclasses.replace(ready.stages[0])
+    object.__setattr__(stage, "clip", clip)  # also one that is not accepted
+    rows = [1.0, -1.0, 1e-38, 1e38, 3.4e38, 1e-20, 0.0, np.inf, -np.inf, np.nan]
+    with jax.enable_x64(True):
+        for one in rows:
+            for other in rows:
+                values = [jnp.asarray([one, other], jnp.float32)]
+                found = np.asarray(ready._clipped(stage, values)[0], np.float64)
+                assert np.linalg.norm(found) <= ready._units(stage)
