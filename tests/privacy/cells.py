@@ -18,6 +18,7 @@ from nacre.vault.doors import keys as keys_module
 VALUES = (
     *("F", "M", "1", "1.0", "2", "1.5", "0.1", "123456789012.5", "1e-05", "true"),
     *("2024-01-01 00:00:00", "2024-01-01", str(10**11), str(2**60), "(0, 1]"),
+    str(complex(np.complex64(0.1 + 1j))),
 )
 # Every cell is read in each of these ways.
 COLUMNS = {
@@ -72,6 +73,7 @@ CELLS = {
     "lengths of time": [pd.Timedelta("1h"), pd.Timedelta("2h")],
     "ranges": [pd.Interval(0, 1), pd.Interval(1, 2)],
     "lists": [[1], (1, 2)],
+    "complex numbers": list(np.array([0.1 + 1j, 1 / 3 + 2j], np.complex64)),
     "gaps": ["F", None, float("nan")],
 }
 
@@ -103,7 +105,7 @@ def counts_of(column):
     seen = []
     with pytest.MonkeyPatch.context() as patch:
         answer = lambda counts: seen.append(counts) or []  # noqa: E731
-        patch.setattr(keys_module, "_calibrated", lambda *_: answer)
+        patch.setattr(keys_module, "_calibrated", lambda *_, **__: answer)
         question = Keys(name="x", column="x", epsilon=1.0, delta=1e-6)
         stream = SimpleNamespace(
             source=SimpleNamespace(batches=lambda: [pa.RecordBatch.from_arrays([column], ["x"])])

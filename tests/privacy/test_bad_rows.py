@@ -105,7 +105,9 @@ def test_a_row_does_to_a_private_draft_what_its_price_allows(tmp_path, monkeypat
     monkeypatch.setattr(
         keys_module,
         "_calibrated",
-        lambda *_: lambda counts: counted.append(counts) or [k for k in counts if counts[k] > 100],
+        lambda *_, **__: (
+            lambda counts: counted.append(counts) or [k for k in counts if counts[k] > 100]
+        ),
     )
 
     def draft(table):

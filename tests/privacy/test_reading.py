@@ -29,7 +29,8 @@ STRANGERS = [
 
 def read(series):
     """The rows of a pandas column read in every way, and how often each value is counted."""
-    (batch,) = open_source(pd.DataFrame({"x": series})).batches()
+    batches = open_source(pd.DataFrame({"x": series})).batches()
+    (batch,) = pa.Table.from_batches(batches).combine_chunks().to_batches()
     column = batch.column("x")
     return parts(pa.table(dict.fromkeys(COLUMNS, column))), counts_of(column)
 

@@ -81,3 +81,26 @@ def test_no_number_causes_a_warning(frame):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             parts(frame({"single": single, "double": double}), schema)
+
+
+@pytest.mark.parametrize("nest", [pa.struct, pa.list_, pa.run_end_encoded])
+@pytest.mark.parametrize("wanted", ["x", "y"], ids=["read", "not read"])
+def test_one_more_value_stops_no_frame_of_columns_in_parts(nest, wanted):
+    """Parts of a column that together are too long for one: of dictionaries, or of run ends."""
+
+    def part(numbers):
+        small = pa.array([str(n) for n in numbers]).dictionary_encode()
+        small = small.cast(pa.dictionary(pa.int8(), pa.string()))
+        if nest is pa.struct:
+            return pa.StructArray.from_arrays([small], ["d"])
+        if nest is pa.list_:
+            return pa.ListArray.from_arrays(np.arange(len(numbers) + 1, dtype=np.int32), small)
+        return pa.RunEndEncodedArray.from_arrays(
+            pa.array([32_767 - 100 + len(numbers)], pa.int16()), pa.array(["0"])
+        )
+
+    schema = Schema({wanted: Categorical(values=("0", "100"), other=True, nullable=True)})
+    for most in (127, 128, 200):
+        column = pa.chunked_array([part(range(100)), part(range(100, most))])
+        held = pd.Series(pd.arrays.ArrowExtensionArray(column))
+        assert len(parts(pd.DataFrame({"x": held, "y": "0"}), schema)) == len(column)

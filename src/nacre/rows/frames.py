@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,12 +26,10 @@ from nacre.schema.columns.names import cell_names
 NO_TEXT = (datetime.timedelta, datetime.time, np.timedelta64)
 
 
-def frame_to_arrow(data: Any) -> tuple[pa.Table, str]:
-    """The table, and which kind of frame it was."""
-    if isinstance(data, pa.Table):
-        return data, "arrow"
-    if isinstance(data, pa.RecordBatch):
-        return pa.Table.from_batches([data]), "arrow"
+def describe_frame(data: Any) -> tuple[str, list[str]]:
+    """Which kind of frame it is, and the names of its columns; refuses what is none."""
+    if isinstance(data, (pa.Table, pa.RecordBatch)):
+        return "arrow", list(data.schema.names)
     import narwhals as nw
 
     try:
@@ -41,10 +39,28 @@ def frame_to_arrow(data: Any) -> tuple[pa.Table, str]:
             f"Cannot read rows from a {type(data).__name__}. Give a pandas, polars or Arrow "
             "table, or the path of a CSV or Parquet file or of a folder of them."
         ) from None
-    if frame.implementation.is_pandas():
-        return _from_pandas(data), "pandas"
-    columns = {series.name: _from_polars(series) for series in frame.iter_columns()}
-    return pa.table(columns), "polars"
+    if not frame.implementation.is_pandas():
+        return "polars", frame.columns
+    names = [str(name) for name in data.columns]
+    if len(set(names)) != len(names):
+        raise SourceError("Two columns of the frame have the same name. Rename one of them.")
+    return "pandas", names
+
+
+def frame_to_arrow(data: Any, names: Sequence[str]) -> pa.Table:
+    """Some columns of a frame; the others are not looked at, so that they can stop nothing."""
+    if isinstance(data, (pa.Table, pa.RecordBatch)):
+        table = data if isinstance(data, pa.Table) else pa.Table.from_batches([data])
+        return table.select(list(names))
+    kind, found = describe_frame(data)
+    if kind == "pandas":
+        # Column by column; Arrow would infer the type of a column of objects from all of its
+        # values, so that one row decided how every other is read.
+        return pa.table({name: _column(data.iloc[:, found.index(name)]) for name in names})
+    import narwhals as nw
+
+    frame = nw.from_native(data, eager_only=True)
+    return pa.table({name: _from_polars(frame[name]) for name in names})
 
 
 def readable(table: pa.Table, schema: Schema) -> pa.Table:
@@ -89,26 +105,17 @@ def _from_polars(series: Any) -> pa.ChunkedArray | pa.Array:
     return object_names(UNREAD if isinstance(cell, NO_TEXT) else cell for cell in series.to_list())
 
 
-def _from_pandas(frame: Any) -> pa.Table:
-    """Column by column; Python objects become text, each by itself, and so do categories.
-
-    Arrow would infer the type of a column of objects from all of its values, so that one row
-    decided how every other is read.
-    """
-    columns = {str(name): _column(frame.iloc[:, place]) for place, name in enumerate(frame.columns)}
-    if len(columns) != len(frame.columns):
-        raise SourceError("Two columns of the frame have the same name. Rename one of them.")
-    return pa.table(columns)
-
-
 def _column(series: Any) -> pa.ChunkedArray | pa.Array:
+    """A column of a pandas frame; objects and categories as text, each cell by itself."""
     import pandas as pd
 
     if isinstance(series.dtype, pd.CategoricalDtype):
         # The categories are those of the rows, and their common type is, too.
         texts = _column(pd.Series(series.cat.categories))
         parts = texts.chunks if isinstance(texts, pa.ChunkedArray) else [texts]
-        named = pa.chunked_array(map(cell_names, parts), pa.string()).combine_chunks()
+        # In one piece, which may be longer than 32-bit offsets can say.
+        long = [cell_names(part).cast(pa.large_string()) for part in parts]
+        named = pa.chunked_array(long, pa.large_string()).combine_chunks()
         codes = series.cat.codes.to_numpy().astype(np.int32)
         places = pa.array(codes, pa.int32(), mask=codes < 0)
         return pa.DictionaryArray.from_arrays(places, named)
@@ -120,11 +127,7 @@ def _typed(series: Any) -> pa.ChunkedArray | pa.Array:
         found = pa.array(series, from_pandas=True)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         return _objects(_as_objects(series))
-    if isinstance(found, pa.ChunkedArray) and not pa.types.is_dictionary(found.type):
-        # Dictionaries stay apart: together they may be too long for the type of their places.
-        if pa.types.is_string(found.type):  # whose parts may be too long for one
-            found = found.cast(pa.large_string())
-        found = found.combine_chunks()
+    # Parts stay apart: together they may be too long for their offsets, places or run ends.
     known = _has_text(found.type) or pa.types.is_null(found.type)
     known |= pa.types.is_dictionary(found.type) and _has_text(found.type.value_type)
     return found if known else _objects(_as_objects(series))

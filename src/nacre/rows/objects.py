@@ -62,8 +62,9 @@ def _said(value: Any) -> str | float:
         return str(pd.Timedelta(value))
     if isinstance(value, (int, float, decimal.Decimal, np.integer, np.floating)):
         return float(value)
-    if isinstance(value, (complex, np.complexfloating)) and value.imag == 0:
-        return float(value.real)  # one such cell makes complex numbers of a whole column
+    if isinstance(value, (complex, np.complexfloating)):
+        # One such cell makes complex numbers of a whole column, and one wide one wide ones.
+        return float(value.real) if value.imag == 0 else str(complex(value))
     if isinstance(value, (np.datetime64, datetime.date)):
         return _time(value)
     if isinstance(value, NESTED):

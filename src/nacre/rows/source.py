@@ -16,7 +16,7 @@ import pyarrow as pa
 from nacre.rows import csv
 from nacre.rows.csv import Faults
 from nacre.rows.errors import SourceError
-from nacre.rows.frames import frame_to_arrow, readable
+from nacre.rows.frames import describe_frame, frame_to_arrow, readable
 from nacre.schema import Check, Schema, SchemaError
 from nacre.schema.table import require_columns
 
@@ -82,10 +82,10 @@ def open_source(data: Any, names: Sequence[str] | Schema | None = None) -> Sourc
         if schema is not None and found.types is not None:
             require_columns(schema.columns, found.types)
         return found
-    table, kind = frame_to_arrow(data)
+    kind, found_names = describe_frame(data)
     if wanted is not None:
-        _require(wanted, table.column_names, f"The {kind} table")
-        table = table.select(list(wanted))
+        _require(wanted, found_names, f"The {kind} table")
+    table = frame_to_arrow(data, found_names if wanted is None else list(wanted))
     if schema is not None:
         table = readable(table, schema)
         require_columns(schema.columns, table.schema)  # here, where no row decides whether it is
