@@ -24,7 +24,7 @@ an association."""
 def is_wide(columns: int) -> bool:
     """Whether a table has too many pairs of columns for a score each.
 
-    Example:
+    Examples:
         >>> is_wide(100), is_wide(101)
         (False, True)
     """
