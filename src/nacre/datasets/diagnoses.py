@@ -31,7 +31,7 @@ def category(code: str) -> str:
     number that a spreadsheet has robbed of its leading zeros gets them back, where a point or its
     length shows it to be a category.
 
-    Example:
+    Examples:
         >>> [category(code) for code in ("250.83", "25083", "8", "V5867", "V58", "E8791")]
         ['250', '250', '008', 'V58', 'V58', 'E879']
     """
