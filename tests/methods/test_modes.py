@@ -35,7 +35,7 @@ def test_finds_the_modes_of_a_column_at_a_small_epsilon(adjacency):
     layout = SCHEMA.layout
     questions = mode_questions(layout, size=5, iterations=12, share=1.0)
     settings = {"epsilon": 0.1, "delta": 1e-6, "adjacency": adjacency}
-    vault = open_vault(five_modes(40_000), SCHEMA, *questions, **settings)
+    vault = open_vault(five_modes(200_000), SCHEMA, *questions, **settings)
     modes = find_modes(vault, questions, layout, 5)
     assert modes.places == (0,)  # six values are too few to be split
     np.testing.assert_allclose(np.sort(modes.means[0]), CENTERS, atol=0.01)
