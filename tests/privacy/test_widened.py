@@ -104,3 +104,16 @@ def test_one_more_value_stops_no_frame_of_columns_in_parts(nest, wanted):
         column = pa.chunked_array([part(range(100)), part(range(100, most))])
         held = pd.Series(pd.arrays.ArrowExtensionArray(column))
         assert len(parts(pd.DataFrame({"x": held, "y": "0"}), schema)) == len(column)
+
+
+def test_an_object_that_cannot_tell_what_it_is_stops_nothing():
+    class Lost:
+        @property
+        def __class__(self):
+            raise ReferenceError("private")
+
+    schema = Schema({"x": Categorical(values=("a",), other=True, nullable=True)})
+    cells = ["a", 1, Lost()]
+    for column in (pl.Series(cells, dtype=pl.Object), pd.Series(cells, dtype=object)):
+        frame = pl.DataFrame if isinstance(column, pl.Series) else pd.DataFrame
+        assert parts(frame({"x": column}), schema)[:2, 1].tolist() == [0, 1]

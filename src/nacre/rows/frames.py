@@ -102,7 +102,14 @@ def _from_polars(series: Any) -> pa.ChunkedArray | pa.Array:
     if series.dtype != nw.Object:
         with contextlib.suppress(pa.ArrowException):
             return series.to_arrow()
-    return object_names(UNREAD if isinstance(cell, NO_TEXT) else cell for cell in series.to_list())
+    return object_names(UNREAD if _no_text(cell) else cell for cell in series.to_list())
+
+
+def _no_text(cell: Any) -> bool:
+    try:
+        return isinstance(cell, NO_TEXT)
+    except Exception:  # of an object that cannot tell what it is, and so has no text either
+        return False
 
 
 def _column(series: Any) -> pa.ChunkedArray | pa.Array:
