@@ -80,7 +80,9 @@ def test_no_number_causes_a_warning(frame):
         double.view(np.uint64)[1] = np.array([other]).view(np.uint64)[0]
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            parts(frame({"single": single, "double": double}), schema)
+            found = parts(frame({"single": single, "double": double}), schema)
+        alone = parts(frame({"single": single[:1], "double": double[:1]}), schema)
+        assert np.array_equal(found[:1], alone)
 
 
 @pytest.mark.parametrize("nest", [pa.struct, pa.list_, pa.run_end_encoded])

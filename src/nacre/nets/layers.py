@@ -7,6 +7,7 @@ from it needs no JAX.
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import itertools
 import math
@@ -24,7 +25,7 @@ WIDEST = 1 << 20  # of a layer that a file may ask for
 
 
 @dataclasses.dataclass(frozen=True)
-class AbstractLayer:
+class AbstractLayer(abc.ABC):
     """One layer: what its arrays are, and what it does to a batch (n, inputs)."""
 
     kind: ClassVar[str]
@@ -45,9 +46,9 @@ class AbstractLayer:
         """The width of what comes out, for an input of a width; refuses others."""
         return inputs
 
+    @abc.abstractmethod
     def __call__(self, arrays: Arrays, x: Any, xp: Any) -> Any:
         """What comes out."""
-        raise NotImplementedError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,23 +86,14 @@ class Linear(AbstractLayer):
 
 
 @dataclasses.dataclass(frozen=True)
-class BatchNorm(AbstractLayer):
-    """Each place to mean 0 and variance 1 over the batch, then scaled and shifted.
+class AbstractNorm(AbstractLayer):
+    """Places to mean 0 and variance 1, then scaled and shifted."""
 
-    For networks that see generated rows only: it couples the rows of a batch.  When training has
-    ended, `freeze` sets the mean and variance that samples are drawn with.
-    """
-
-    kind = "batch-norm"
     size: int
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Scale and shift."""
         return {"scale": (self.size,), "shift": (self.size,)}
-
-    def fixed(self) -> dict[str, tuple[int, ...]]:
-        """Mean and variance."""
-        return {"mean": (self.size,), "variance": (self.size,)}
 
     def start(self, rng: np.random.Generator) -> dict[str, NDArray[np.float32]]:
         """Scale one, shift zero."""
@@ -112,6 +104,21 @@ class BatchNorm(AbstractLayer):
         if inputs != self.size:
             raise NacreError(f"A norm of {self.size} places follows a layer of {inputs} outputs.")
         return inputs
+
+
+@dataclasses.dataclass(frozen=True)
+class BatchNorm(AbstractNorm):
+    """Each place over the batch.
+
+    For networks that see generated rows only: it couples the rows of a batch.  When training has
+    ended, `freeze` sets the mean and variance that samples are drawn with.
+    """
+
+    kind = "batch-norm"
+
+    def fixed(self) -> dict[str, tuple[int, ...]]:
+        """Mean and variance."""
+        return {"mean": (self.size,), "variance": (self.size,)}
 
     def __call__(self, arrays: Arrays, x: Any, xp: Any) -> Any:
         """By the arrays' own mean and variance if they have them, else by the batch's."""
@@ -122,25 +129,10 @@ class BatchNorm(AbstractLayer):
 
 
 @dataclasses.dataclass(frozen=True)
-class LayerNorm(AbstractLayer):
-    """Each row to mean 0 and variance 1, then scaled and shifted: couples no rows."""
+class LayerNorm(AbstractNorm):
+    """Each row over its places: couples no rows."""
 
     kind = "layer-norm"
-    size: int
-
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Scale and shift."""
-        return {"scale": (self.size,), "shift": (self.size,)}
-
-    def start(self, rng: np.random.Generator) -> dict[str, NDArray[np.float32]]:
-        """Scale one, shift zero."""
-        return {"scale": np.ones(self.size, np.float32), "shift": np.zeros(self.size, np.float32)}
-
-    def width(self, inputs: int) -> int:
-        """As it was."""
-        if inputs != self.size:
-            raise NacreError(f"A norm of {self.size} places follows a layer of {inputs} outputs.")
-        return inputs
 
     def __call__(self, arrays: Arrays, x: Any, xp: Any) -> Any:
         """Over the last axis."""
