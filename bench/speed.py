@@ -52,7 +52,7 @@ def our_step() -> tuple[Callable[[], None], Callable[[], None], int]:
 
     from nacre.embed.fourier import draw_frequencies
     from nacre.histograms.cells import layout_cells
-    from nacre.methods.matching import transforms
+    from nacre.methods.targets import transforms
     from nacre.nets.characteristic import MixtureCharacteristic
     from nacre.nets.logits import MixtureLogits
     from nacre.nets.mixture_fit import free_columns, squared

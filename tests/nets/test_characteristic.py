@@ -7,7 +7,7 @@ import pytest
 
 from nacre.embed.fourier import draw_frequencies
 from nacre.histograms.cells import layout_cells
-from nacre.methods.matching import transforms
+from nacre.methods.targets import transforms
 from nacre.nets.characteristic import MixtureCharacteristic
 from nacre.schema import Code, Layout, Number
 

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
-from nacre.histograms.cells import Cells, layout_cells
+from nacre.histograms.cells import layout_cells
 from nacre.methods.method import AbstractMethod
 from nacre.methods.modes import find_modes, mode_questions, splittable
 from nacre.methods.settings import setting, settle
+from nacre.methods.targets import characteristic, matrix_of
 from nacre.nets.modes import ModeSplit, split_layout
 from nacre.nets.vector import RowVector
 from nacre.rows import TableEncoder
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from nacre.nets.generator import AbstractGenerator
     from nacre.nets.match import Critic, Targets, TargetWaves
     from nacre.nets.minimize import Adversary
-    from nacre.vault import Sums, Vault
+    from nacre.vault import Vault
 
 # Frequencies are so many at most that, were a class a quarter as large as an equal share of the
 # public number of rows, the noise of its means at (1, 1e-5) under replace-one would be below one.
@@ -335,7 +336,7 @@ class AbstractMatching(AbstractMethod):
                 cells,
                 MixtureMatch(
                     targets,
-                    _characteristic(frequencies, cells, columns),
+                    characteristic(frequencies, cells, columns),
                     critic,
                     target,
                     self.shrinkage,
@@ -353,7 +354,7 @@ class AbstractMatching(AbstractMethod):
         vector = RowVector(layout if split is None else split.layout, label)
         loss = NetworkMatch(
             targets,
-            _matrix(frequencies, vector),
+            matrix_of(frequencies, vector),
             critic,
             target,
             self.batch,
@@ -392,44 +393,6 @@ def _unsigned(segments: Sequence[tuple[int, float]]) -> tuple[Segment, ...]:
     return tuple(Segment(size=size, norm=norm, signed=False) for size, norm in segments)
 
 
-def make_targets(
-    sums: Sums, frequencies: Frequencies | None, *, hot: bool = False, waves: bool = False
-) -> Targets:
-    """Released sums as means: cosines and sines first if there are frequencies, then one-hots.
-
-    With `waves` what comes last is codes times waves of a target, of which only the noise is kept.
-    """
-    import jax.numpy as jnp
-
-    from nacre.exact import AMPLITUDE
-    from nacre.nets.match import Targets
-
-    if sums.counts is None:
-        raise NacreError("The sum was asked for without counts.")
-    counts = np.maximum(sums.counts, 1.0)  # none below one row
-    total, size = float(counts.sum()), 0
-    real = imaginary = None
-    if frequencies is not None:
-        size = 2 * frequencies.count
-        real, imaginary = _waves(sums.values[:, :size], frequencies, total)
-
-    def single(value: Any) -> Any:
-        return jnp.asarray(np.asarray(value, np.float32))
-
-    return Targets(
-        real=None if real is None else single(real),
-        imaginary=None if imaginary is None else single(imaginary),
-        hot=single(sums.values[:, size:] / total) if hot else None,
-        prior=single(counts / total),
-        total=single(total),
-        noise=(
-            single(sums.noise[0] / AMPLITUDE if frequencies is not None else 0.0),
-            single(sums.noise[-1] / (AMPLITUDE if waves else 1) if hot or waves else 0.0),
-            single(sums.count_noise),
-        ),
-    )
-
-
 def see(split: ModeSplit | None, features: Any) -> Any:
     """A function of one row that sees it split into modes, if rows are."""
     return features if split is None else lambda row: features(split.forward(row))
@@ -450,61 +413,3 @@ def _ask_distance(
     (question,) = questions
     sums = vault.sum(question, see(split, moment_features(layout, codes)))
     return rms_distance(sums.values[0], sums.total, len(layout.numbers))
-
-
-def _characteristic(
-    frequencies: Frequencies | None, cells: list[Cells], columns: Sequence[int]
-) -> Any:
-    from nacre.nets.characteristic import MixtureCharacteristic
-
-    if frequencies is None:
-        return None
-    return MixtureCharacteristic(*transforms(frequencies, cells, columns))
-
-
-def _matrix(frequencies: Frequencies | None, vector: RowVector) -> Any:
-    """The frequencies over the places of the row's vector, which leaves the label out."""
-    import jax.numpy as jnp
-
-    if frequencies is None:
-        return None
-    matrix = frequencies.matrix
-    if vector.label is not None:
-        column = vector.numbers + vector.label
-        start, end = frequencies.offsets[column : column + 2]
-        matrix = np.delete(matrix, np.arange(start, end), axis=2)
-    return jnp.asarray(matrix.astype(np.float32))
-
-
-def transforms(
-    frequencies: Frequencies, cells: list[Cells], columns: Sequence[int]
-) -> tuple[NDArray[np.int64], list[NDArray[np.complex128]]]:
-    """Support and E exp(i t x) over the cells of each column, for `MixtureCharacteristic`."""
-    layout = frequencies.layout
-    numbers = len(layout.numbers)
-    found = []
-    for column in columns:
-        values = frequencies.of(column)
-        if column < numbers:
-            ticks = layout.numbers[column].ticks
-            flat = cells[column].transform(values.reshape(-1), ticks)
-            found.append(flat.reshape(*values.shape[:2], cells[column].size))
-        else:
-            found.append(np.exp(1j * values))
-    renumbered = np.full(numbers + len(layout.codes) + 1, -1, np.int64)
-    renumbered[list(columns)] = np.arange(len(columns))
-    return renumbered[frequencies.support], found
-
-
-def _waves(
-    values: NDArray[np.float64], frequencies: Frequencies, total: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Noisy real and imaginary parts by block, as means over all rows: (blocks, width, labels)."""
-    from nacre.exact import AMPLITUDE
-
-    blocks, width, _ = frequencies.matrix.shape
-    imaginary, real = (  # sines come first
-        np.moveaxis((part / AMPLITUDE / total).reshape(-1, blocks, width), 0, -1)
-        for part in np.split(values, 2, axis=1)
-    )
-    return real, imaginary

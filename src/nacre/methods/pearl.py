@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, final
 import numpy as np
 
 from nacre.errors import NacreError
-from nacre.methods.matching import AbstractMatching, make_targets, public_rng, see
+from nacre.methods.matching import AbstractMatching, public_rng, see
 from nacre.methods.settings import setting
+from nacre.methods.targets import make_targets
 from nacre.rows import TableEncoder
 from nacre.vault import Adjacency, Bound, Segment, Sum
 

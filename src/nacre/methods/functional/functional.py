@@ -16,8 +16,9 @@ import numpy as np
 
 from nacre.errors import NacreError
 from nacre.methods.functional.steps import learn_by_steps, step_questions
-from nacre.methods.matching import AbstractMatching, make_targets, public_rng, see
+from nacre.methods.matching import AbstractMatching, public_rng, see
 from nacre.methods.settings import setting
+from nacre.methods.targets import make_targets
 from nacre.nets.vector import RowVector
 from nacre.rows import TableEncoder
 from nacre.vault import Adjacency, Steps, Sum
