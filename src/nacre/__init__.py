@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from nacre.schema import Boolean as Boolean
     from nacre.schema import Categorical as Categorical
     from nacre.schema import Datetime as Datetime
+    from nacre.schema import ImageSchema as ImageSchema
     from nacre.schema import Integer as Integer
     from nacre.schema import Ordinal as Ordinal
     from nacre.schema import Real as Real
@@ -61,6 +62,7 @@ _PLACES = {
     "Datetime": "nacre.schema:Datetime",
     "Evaluation": "nacre.evaluate:Evaluation",
     "Guarantee": "nacre.vault:Guarantee",
+    "ImageSchema": "nacre.schema:ImageSchema",
     "Integer": "nacre.schema:Integer",
     "Ledger": "nacre.ledger:Ledger",
     "LedgerError": "nacre.errors:LedgerError",

@@ -17,13 +17,13 @@ from nacre.methods.settings import as_data
 from nacre.model import Model
 from nacre.plan import as_encoder, as_rows, make_plan, warn_about_rows
 from nacre.rows import AbstractEncoder, Stream
-from nacre.schema import KEEP, Schema
+from nacre.schema import KEEP, ImageSchema, Schema
 from nacre.vault import Adjacency, Vault
 
 
 def fit(
     data: Any,
-    schema: Schema | AbstractEncoder | str | Path,
+    schema: Schema | ImageSchema | AbstractEncoder | str | Path,
     *,
     epsilon: float,
     delta: float | None = None,
@@ -38,11 +38,13 @@ def fit(
     seed: int | None = None,
     on_progress: Callable[[str, float | None], None] | None = None,
 ) -> Model:
-    """Make an (epsilon, delta)-differentially private model of a table.
+    """Make an (epsilon, delta)-differentially private model of a table or of images.
 
     Args:
-        data: a pandas, polars or Arrow table, or the path of a CSV or Parquet file or a folder.
-        schema: what is public about the table, or the path of its YAML file; or an encoder.
+        data: a pandas, polars or Arrow table, or the path of a CSV or Parquet file or a folder;
+            with a schema of images, an array of them with labels, or a path (`open_images`).
+        schema: what is public about the table or the images, or the path of its YAML file; or an
+            encoder.
         epsilon: the privacy parameter; no default, as a default would be believed. With math.inf
             no noise is added, and nothing is promised: never for data that anybody else may see.
         delta: far below one over the number of rows; left out only where epsilon is infinite.

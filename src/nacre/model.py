@@ -18,8 +18,9 @@ from nacre.errors import NacreError
 from nacre.histograms.measurement import Measurement
 from nacre.nets.generator import AbstractGenerator
 from nacre.rejection import Keep, Rejection
-from nacre.rows import AbstractEncoder, TableEncoder
+from nacre.rows import AbstractEncoder, ImageEncoder, TableEncoder
 from nacre.rows.differences import Difference
+from nacre.rows.image import as_arrays
 from nacre.schema import Schema
 from nacre.vault.accountant import Release
 from nacre.vault.guarantee import Guarantee
@@ -88,6 +89,8 @@ class Model:
         keep: Keep | None = None,
     ) -> Any:
         """Draw n synthetic rows, as the kind of frame that was fitted (Arrow for files).
+
+        Of images, an array of bytes and their labels: `images, labels = model.sample(100)`.
 
         Every row satisfies the schema's constraints: those that do not are drawn again, so what is
         returned follows the model given the constraints and conditions. If hardly any row can
@@ -169,6 +172,8 @@ class Model:
         write(Path(path), document, arrays)
 
     def _frame(self, table: pa.Table) -> Any:
+        if isinstance(self.encoder, ImageEncoder):
+            return as_arrays(table, self.encoder.schema)
         if self.kind == "pandas":
             return self._pandas(table)
         if self.kind == "polars":

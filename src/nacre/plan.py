@@ -8,8 +8,8 @@ from typing import Any
 
 from nacre.errors import NacreError
 from nacre.methods import AbstractMethod, choose
-from nacre.rows import AbstractEncoder, TableEncoder
-from nacre.schema import KEEP, Schema, stated_types
+from nacre.rows import AbstractEncoder, ImageEncoder, TableEncoder
+from nacre.schema import KEEP, ImageSchema, Schema, read_any, stated_types
 from nacre.vault import Adjacency, Plan, Release
 from nacre.vault.plan import as_budget
 
@@ -17,7 +17,7 @@ FEW = 0.1  # a share that is off by more than this tells next to nothing
 
 
 def plan(
-    schema: Schema | AbstractEncoder | str | Path,
+    schema: Schema | ImageSchema | AbstractEncoder | str | Path,
     *,
     epsilon: float,
     delta: float | None = None,
@@ -112,12 +112,17 @@ def as_encoder(given: Any, label: str | None = KEEP, types: Any = None) -> Abstr
             raise NacreError("An encoder has its own label and types; leave both out.")
         return given
     if isinstance(given, str | Path):
-        given = Schema.read(given)
+        given = read_any(given)
+    if isinstance(given, ImageSchema):
+        if types is not None:
+            raise NacreError("Images are bytes: there are no types of columns to state.")
+        return ImageEncoder(given if label is KEEP else given.with_label(label))
     if isinstance(given, Schema):
         schema = given if label is KEEP else given.with_label(label)
         return TableEncoder.of(schema, stated_types(types, schema))
     raise NacreError(
-        f"schema must be a nacre.Schema or the path of its YAML file, got a {type(given).__name__}."
+        "schema must be a nacre.Schema, a nacre.ImageSchema or the path of a YAML file, got a "
+        f"{type(given).__name__}."
     )
 
 

@@ -23,7 +23,10 @@ METHODS = {
 AUTOMATIC = {"table": ("mosaic", "Mosaic has scored best on tables")}
 """What 'auto' means for each kind of data, and why."""
 
-ENCODERS = {"table": "nacre.rows.table:TableEncoder"}
+ENCODERS = {
+    "table": "nacre.rows.table:TableEncoder",
+    "image": "nacre.rows.image:ImageEncoder",
+}
 
 GENERATORS = {
     "GraphicalGenerator": "nacre.methods.graphical.generator:GraphicalGenerator",

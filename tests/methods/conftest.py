@@ -16,5 +16,4 @@ def toys():
             patch.setitem(registry.METHODS, name, f"tests.methods.{place}")
         for name, place in GENERATORS.items():
             patch.setitem(registry.GENERATORS, name, f"tests.methods.{place}:{name}")
-        patch.setitem(registry.ENCODERS, "image", "tests.methods.toy_image:ToyImages")
         yield

@@ -9,6 +9,7 @@ from nacre.schema.columns.numeric import Integer, Real
 from nacre.schema.constraints.constraint import Constraint
 from nacre.schema.draft.draft import draft, survey
 from nacre.schema.errors import SchemaError
+from nacre.schema.images import ImageSchema, read_any
 from nacre.schema.layout import Code, Encoded, Layout, Number
 from nacre.schema.schema import KEEP, Schema
 from nacre.schema.stated import stated_types
@@ -23,6 +24,7 @@ __all__ = [
     "Constraint",
     "Datetime",
     "Encoded",
+    "ImageSchema",
     "Integer",
     "Layout",
     "Number",
@@ -32,6 +34,7 @@ __all__ = [
     "SchemaError",
     "as_types",
     "draft",
+    "read_any",
     "stated_types",
     "survey",
 ]

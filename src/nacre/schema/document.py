@@ -49,6 +49,12 @@ REVIEW = """\
 # Set this to true once a person has checked that every bound and value below is public: would
 # anybody know it without seeing this table? Until then a fit refuses the schema.
 """
+IMAGES = """\
+# A nacre schema of images: only public facts, because models carry them in the open.
+#   images   height, width, channels (1 gray, 3 color); for files also `crop: 178` (a square around
+#            the center, in pixels) and `resize: true` (bring other sizes to this one)
+#   classes  the values of the label, in order; `classes: 10` means 0 to 9; none without a label
+"""
 CONSTRAINTS = "# What every sampled row satisfies; rows that are fitted may break it.\n"
 RELEASES = "# What the private draft released; a fit adds its cost to its own.\n"
 
@@ -224,6 +230,21 @@ def dump(
         parts += [CONSTRAINTS, _yaml({"constraints": said["constraints"]}, width=10**6)]
     if "releases" in said:
         parts += [RELEASES, _yaml({"releases": said["releases"]})]
+    return "".join(parts)
+
+
+def dump_images(said: Mapping[str, Any]) -> str:
+    """The YAML text of the plain form of a schema of images, with comments."""
+    parts = [IMAGES, _yaml({"nacre": said["nacre"]})]
+    if "label" in said:
+        parts.append(_yaml({"label": said["label"]}))
+    if said["provenance"] != "declared" or said["reviewed"]:
+        parts += [_yaml({"provenance": said["provenance"]})]
+        parts += [REVIEW] * (said["provenance"] == "data")
+        parts += [_yaml({"reviewed": said["reviewed"]})]
+    parts.append(_column_lines("images", said["images"]).removeprefix("  "))
+    if "classes" in said:
+        parts.append(_yaml({"classes": said["classes"]}, flow=True, width=WIDTH)[1:-2] + "\n")
     return "".join(parts)
 
 

@@ -261,7 +261,10 @@ class Schema:
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Schema:
         """The schema in a YAML file."""
-        return cls._build(document.read(Path(path)), subject=f"The schema '{path}'")
+        said = document.read(Path(path))
+        if "images" in said:
+            raise SchemaError(f"'{path}' is a schema of images: read it with ImageSchema.read.")
+        return cls._build(said, subject=f"The schema '{path}'")
 
     @classmethod
     def parse(cls, text: str) -> Schema:
