@@ -116,10 +116,10 @@ class ExactPhases:
             start += size
         terms = numbers + len(sizes)
         most = float(reach.max(initial=0.0))
-        # Rounding adds at most half a step per term; leave one bit for it.
-        bits = 24 - UNIT_BITS - 1 - math.ceil(math.log2(most + 1e-9) if most > 0 else 0)
-        bits = min(bits, 24 - UNIT_BITS - 2 - math.ceil(math.log2(terms + 1)), 12)
-        if bits < TURN_BITS - UNIT_BITS - 8:
+        # Rounding adds at most half a step per term.
+        room = (1 << (24 - UNIT_BITS)) - 1 - terms / 2
+        bits = 12 if most <= 0 else min(math.floor(math.log2(max(room, 1e-9) / most)), 12)
+        if room < 1 or bits < TURN_BITS - UNIT_BITS - 8:
             raise NacreError(
                 f"Frequencies of up to {most:.0f} turns a row cannot be summed exactly. "
                 "Use a larger bandwidth."

@@ -64,7 +64,7 @@ class ToyPrototypes(AbstractGenerator):
 
     def given(self, fixed):
         """Exact, as the label comes first."""
-        return dataclasses.replace(self, only=fixed["label"])
+        return dataclasses.replace(self, only=fixed[0])
 
     def sample(self, n, rng):
         """Draw n images."""

@@ -18,13 +18,14 @@ from nacre.methods.settings import setting, settle
 from nacre.methods.targets import characteristic, matrix_of
 from nacre.nets.modes import ModeSplit, split_layout
 from nacre.nets.vector import RowVector
-from nacre.rows import TableEncoder
+from nacre.rows import AbstractEncoder, ImageEncoder, TableEncoder
 from nacre.schema import Layout
 from nacre.vault import Bound, Segment, Sum
 
 if TYPE_CHECKING:
     from nacre.embed.fourier import Frequencies
     from nacre.nets.generator import AbstractGenerator
+    from nacre.nets.layers import AbstractLayer
     from nacre.nets.match import Critic, Targets, TargetWaves
     from nacre.nets.minimize import Adversary
     from nacre.vault import Vault
@@ -38,11 +39,15 @@ RAREST, MULTIPLIER = 1 / 4, 7.46
 class AbstractMatching(AbstractMethod):
     """Settings of methods that match released mean features; all of them public constants."""
 
-    generator: Literal["mixture", "network"] = setting(
-        "mixture", "what is fitted: a mixture of products, in closed form, or the paper's network"
+    generator: Literal["auto", "mixture", "network"] = setting(
+        "auto",
+        "what is fitted: a mixture of products, in closed form, or the paper's network; auto: the "
+        "mixture to tables, a network to images",
     )
-    frequencies_on: Literal["pairs", "row"] = setting(
-        "pairs", "what a frequency touches: one or two columns, or, as in the paper, all of them"
+    frequencies_on: Literal["auto", "pairs", "row"] = setting(
+        "auto",
+        "what a frequency touches: one or two columns, or, as in the paper, all of them; auto: "
+        "pairs of columns, all of an image",
     )
     frequencies: int = setting(
         4000,
@@ -89,7 +94,16 @@ class AbstractMatching(AbstractMethod):
         0.3, "of the components towards what they share (a Gaussian prior)", low=0, high=10_000
     )
     latent: int = setting(10, "how many numbers go into the network", low=1, high=1000)
-    batch: int = setting(1100, "rows that the network generates a step", low=16, high=100_000)
+    batch: int = setting(
+        0,
+        "rows that the network generates a step; 0: 1,100, or 100 images",
+        low=16,
+        high=100_000,
+        or_zero=True,
+    )
+    layers: Literal["convolutions", "dense"] = setting(
+        "convolutions", "of a network that makes images: PEARL's, or DP-MERF's dense 200 and 100"
+    )
     balance: Literal["precision", "class", "share"] = setting(
         "precision",
         "how the network's loss weights classes: by how well they are known, alike, or by share",
@@ -105,7 +119,11 @@ class AbstractMatching(AbstractMethod):
     )
     mode_iterations: int = setting(12, "of the search for modes", low=1, high=100)
     steps: int = setting(
-        0, "of Adam; 0: 3,000 for a mixture, 8,000 for a network", low=2, high=10**6, or_zero=True
+        0,
+        "of Adam; 0: 3,000 for a mixture or images, 8,000 for a network",
+        low=2,
+        high=10**6,
+        or_zero=True,
     )
     rate: float = setting(
         0.0, "Adam's; 0: 0.1 for a mixture, 0.01 for a network", low=1e-6, high=1, or_zero=True
@@ -124,7 +142,7 @@ class AbstractMatching(AbstractMethod):
             )
         if self.modes and self.generator != "network":
             raise NacreError("modes needs generator='network', whose encoding it is.")
-        if self.projection != "none" and self.frequencies_on != "row":
+        if self.projection != "none" and self.frequencies_on == "pairs":
             raise NacreError("A projection needs frequencies_on='row'.")
         if self.projection == "pca" and self.bandwidth:
             raise NacreError("bandwidth must be 0 with private PCA, which gives it, too.")
@@ -140,6 +158,28 @@ class AbstractMatching(AbstractMethod):
         """Few frequencies, components and steps."""
         return dataclasses.replace(
             self, frequencies=40, components=6, steps=12, batch=32, mode_iterations=2
+        )
+
+    def suited(self, encoder: AbstractEncoder, steps: int = 0, rate: float = 0.0) -> Self:
+        """The same settings, those that say 'auto' or 0 decided by the kind of data.
+
+        `steps` and `rate` are the defaults of a release that is made anew at each step.
+        """
+        images = encoder.kind == "image"
+        if images and (self.modes or self.generator == "mixture" or self.frequencies_on == "pairs"):
+            raise NacreError(
+                "Images need a network and frequencies on all pixels; leave `generator`, "
+                "`frequencies_on` and `modes` at their defaults."
+            )
+        network = self.generator == "network" or (images and self.generator == "auto")
+        whole = self.frequencies_on == "row" or (images and self.frequencies_on == "auto")
+        return dataclasses.replace(
+            self,
+            generator="network" if network else "mixture",
+            frequencies_on="row" if whole else "pairs",
+            batch=self.batch or (100 if images else 1100),
+            steps=self.steps or steps or (8000 if network and not images else 3000),
+            rate=self.rate or rate or (0.01 if network else 0.1),
         )
 
     # -- questions -----------------------------------------------------------------------------
@@ -344,8 +384,8 @@ class AbstractMatching(AbstractMethod):
                 ),
                 codes_by_label=codes_by_label,
                 components=self.components,
-                steps=self.steps or 3000,
-                rate=self.rate or 0.1,
+                steps=self.steps,
+                rate=self.rate,
                 adversary=adversary,
                 share=self.shares,
                 rng=rng,
@@ -361,17 +401,32 @@ class AbstractMatching(AbstractMethod):
             self.balance,
             constant,
         )
+        layers = self.image_layers(encoder, vector) or paper_layers(vector, self.latent)
         model = minimize(
-            table_network(vector, paper_layers(vector, self.latent), self.latent, rng),
+            table_network(vector, layers, self.latent, rng),
             loss,
-            steps=self.steps or 8000,
-            rate=self.rate or 0.01,
+            steps=self.steps,
+            rate=self.rate,
             adversary=adversary,
             key=key,
             on_progress=on_progress,
         )
         shares = self.shares(np.asarray(targets.prior, np.float64))
         return finished(model, shares, rng, split=split)
+
+    def image_layers(
+        self, encoder: AbstractEncoder, vector: RowVector
+    ) -> tuple[AbstractLayer, ...] | None:
+        """The papers' architectures for images; None for rows of a table."""
+        from nacre.nets.conv import dense_layers, image_layers
+        from nacre.nets.network import input_width
+
+        if not isinstance(encoder, ImageEncoder):
+            return None
+        inputs = input_width(self.latent, vector.classes)
+        if self.layers == "dense":
+            return dense_layers(inputs, (200, 100, vector.width))
+        return image_layers(inputs, encoder.schema.shape)
 
     def shares(self, prior: NDArray[np.float64]) -> NDArray[np.float64]:
         """The classes' shares in what is drawn.

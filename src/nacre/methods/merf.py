@@ -19,7 +19,7 @@ from nacre.methods.matching import AbstractMatching, public_rng, see
 from nacre.methods.settings import setting
 from nacre.methods.targets import make_targets
 from nacre.nets.vector import RowVector
-from nacre.rows import TableEncoder
+from nacre.rows import AbstractEncoder, TableEncoder
 from nacre.schema import Code, Layout
 from nacre.vault import Adjacency, Bound, Segment, Steps, Sum
 
@@ -40,6 +40,7 @@ class MERF(AbstractMatching):
     summary: ClassVar[str] = "matches a private mean embedding of the table"
     proof: ClassVar[str] = "one Gaussian sum"
     cost: ClassVar[str] = "tens of seconds"
+    data: ClassVar[frozenset[str]] = frozenset({"table", "image"})
     when: ClassVar[str] = "numbers by class; the paper's kernel"
 
     frequencies: int = setting(
@@ -90,7 +91,7 @@ class MERF(AbstractMatching):
     def __post_init__(self) -> None:
         AbstractMatching.__post_init__(self)
         bought = self.bandwidth or self.modes or self.projection != "none"
-        if self.release == "minibatch" and (bought or self.generator != "network"):
+        if self.release == "minibatch" and (bought or self.generator == "mixture"):
             raise NacreError(
                 "release='minibatch' needs generator='network', and no bandwidth, modes or "
                 "projection."
@@ -100,10 +101,23 @@ class MERF(AbstractMatching):
         self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
     ) -> tuple[AbstractQuestion, ...]:
         """The embedding by class, and the class counts; before it what scales it, if bought."""
+        return self._suited(encoder)._questions(encoder, adjacency, rows)
+
+    def _questions(
+        self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
+    ) -> tuple[AbstractQuestion, ...]:
         self.check_classes(encoder)
         if self.release == "minibatch":
             return self._by_steps(encoder, rows)
         return self._once(encoder, adjacency, rows)
+
+    def _suited(self, encoder: AbstractEncoder) -> Self:
+        """Steps that have their own noise are fewer, and smaller."""
+        if self.release == "once":
+            return self.suited(encoder)
+        if self.generator == "auto" and encoder.kind == "table":
+            raise NacreError("release='minibatch' needs generator='network'.")
+        return self.suited(encoder, steps=2000, rate=0.005)
 
     def _by_steps(self, encoder: TableEncoder, rows: int | None) -> tuple[Sum, Steps]:
         """The class counts, and a noisy embedding for each batch of rows."""
@@ -116,7 +130,7 @@ class MERF(AbstractMatching):
             vector.classes * (waves + vector.width - vector.numbers),
             "mean features of the row",
             counts=self.counts,
-            steps=self.steps or 2000,
+            steps=self.steps,
             batch=self.sample,
             rows=rows,
         )
@@ -173,6 +187,9 @@ class MERF(AbstractMatching):
 
     def learn(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
         """Release the embedding once, then fit the generator to it; or train by minibatches."""
+        return self._suited(vault.encoder)._learn(vault, plan, key=key)
+
+    def _learn(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
         from nacre.embed.fourier import FourierFeatures
 
         if self.release == "minibatch":

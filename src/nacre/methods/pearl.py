@@ -40,6 +40,7 @@ class PEARL(AbstractMatching):
     summary: ClassVar[str] = "matches a private characteristic function of the table"
     proof: ClassVar[str] = "one Gaussian sum"
     cost: ClassVar[str] = "tens of seconds"
+    data: ClassVar[frozenset[str]] = frozenset({"table", "image"})
     when: ClassVar[str] = "pairs of columns without cells; the paper's critic"
 
     critic: Literal["off", "scale", "free"] = setting(
@@ -67,6 +68,11 @@ class PEARL(AbstractMatching):
         self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
     ) -> tuple[Sum, ...]:
         """One sum: the characteristic function by class, and the class counts."""
+        return self.suited(encoder)._questions(encoder, adjacency, rows)
+
+    def _questions(
+        self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
+    ) -> tuple[Sum, ...]:
         from nacre.embed.fourier import feature_norm
         from nacre.exact import AMPLITUDE
         from nacre.nets.mixture_fit import free_columns
@@ -95,6 +101,9 @@ class PEARL(AbstractMatching):
 
     def learn(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
         """Release the characteristic function once, then fit the generator to it."""
+        return self.suited(vault.encoder)._learn(vault, plan, key=key)
+
+    def _learn(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
         from nacre.embed.fourier import FourierFeatures
         from nacre.nets.mixture_fit import free_columns
 
@@ -103,7 +112,7 @@ class PEARL(AbstractMatching):
         columns = free_columns(self.seen(encoder), encoder.place(encoder.label))
         if not columns:
             raise NacreError("PEARL needs a column beside the label.")
-        *first, question = self.questions(encoder, plan.adjacency, plan.rows)
+        *first, question = self._questions(encoder, plan.adjacency, plan.rows)
         searched = len(self.mode_questions(encoder))
         split = self.find_split(vault, first[:searched])
         drawn = self.draw(vault, first[searched:], split, columns, question.bound.size // 2, rng)

@@ -279,7 +279,7 @@ def from_json(said: Sequence[Mapping[str, Any]], depth: int = 0) -> tuple[Abstra
     layers = []
     for each in said:
         facts = dict(each)
-        kind = KINDS[facts.pop("kind")]
+        kind = _kind(facts.pop("kind"))
         if kind is Residual:
             facts["layers"] = from_json(facts["layers"], depth + 1)
         else:
@@ -287,6 +287,14 @@ def from_json(said: Sequence[Mapping[str, Any]], depth: int = 0) -> tuple[Abstra
                 _check_fact(name, value)
         layers.append(kind(**facts))
     return tuple(layers)
+
+
+def _kind(name: str) -> type[AbstractLayer]:
+    if name == "convolution":
+        from nacre.nets.conv import Convolution
+
+        return Convolution
+    return KINDS[name]
 
 
 def _check_fact(name: str, value: Any) -> None:

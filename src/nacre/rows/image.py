@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, Self, final
 
 import numpy as np
@@ -14,7 +16,7 @@ from nacre.errors import NacreError
 from nacre.rows.encoder import AbstractEncoder, Block, Label
 from nacre.rows.image_source import PIXELS, labels_of, open_images
 from nacre.rows.source import Source, Watch
-from nacre.schema import ImageSchema, SchemaError
+from nacre.schema import Code, Encoded, ImageSchema, Layout, Number, SchemaError
 
 
 class Image(NamedTuple):
@@ -27,6 +29,16 @@ class Image(NamedTuple):
 
     pixels: Any
     label: Any
+
+    @property
+    def numbers(self) -> Any:
+        """The pixels of one image as the numbers of a row of a table, int32."""
+        return self.pixels.reshape(-1).astype("int32")
+
+    @property
+    def codes(self) -> Any:
+        """The class of one image as the codes of a row of a table."""
+        return self.label[None]
 
 
 class IsClass(NamedTuple):
@@ -112,6 +124,24 @@ class ImageEncoder(AbstractEncoder):
         schema = self.schema
         return None if schema.classes is None else Label(schema.label, len(schema.classes))
 
+    @cached_property
+    def layout(self) -> Layout:
+        """An image as a row of a table: a number a pixel, and the class as the one code."""
+        pixels = tuple(
+            Number(f"pixel {place}", 255) for place in range(math.prod(self.schema.shape))
+        )
+        label = self.label
+        return Layout(pixels, () if label is None else (Code(label.name, label.classes),))
+
+    def place(self, label: Label | None) -> int | None:
+        """The label's place among the codes of the layout."""
+        return None if label is None else 0
+
+    @property
+    def target(self) -> None:
+        """No pixel is a label."""
+        return
+
     @property
     def digest(self) -> str:
         """The schema's own."""
@@ -186,9 +216,12 @@ class ImageEncoder(AbstractEncoder):
 
     # -- the way out ---------------------------------------------------------------------------
 
-    def settle(self, drawn: Images) -> Images:
-        """As they are."""
-        return drawn
+    def settle(self, drawn: Images | Encoded) -> Images:
+        """Images; also from rows of the layout."""
+        if isinstance(drawn, Images):
+            return drawn
+        pixels = drawn.ticks.astype(np.uint8).reshape(-1, *self.schema.shape)
+        return Images(pixels, None if self.label is None else drawn.codes[:, 0])
 
     def rules(self, where: Mapping[str, Any] | None) -> tuple[IsClass, ...]:
         """Only the label can be asked for, by one value or several."""
@@ -213,13 +246,13 @@ class ImageEncoder(AbstractEncoder):
         return classes.index(text)
 
     def fixed(self, rules: Sequence[IsClass]) -> dict[Any, int]:
-        """The label, if one value is left."""
+        """The label, if one value is left, by its place among the layout's codes."""
         if not rules:
             return {}
         left = frozenset.intersection(*(rule.codes for rule in rules))
         if not left:
             raise NacreError("No image can be drawn: the classes that are asked for exclude.")
-        return {self.schema.label: next(iter(left))} if len(left) == 1 else {}
+        return {0: next(iter(left))} if len(left) == 1 else {}
 
     def holds(self, rows: Images, rules: Sequence[IsClass]) -> list[NDArray[np.bool_]]:
         """For each rule, which images satisfy it."""

@@ -20,7 +20,7 @@ from nacre.methods.matching import AbstractMatching, public_rng, see
 from nacre.methods.settings import setting
 from nacre.methods.targets import make_targets
 from nacre.nets.vector import RowVector
-from nacre.rows import TableEncoder
+from nacre.rows import AbstractEncoder, TableEncoder
 from nacre.vault import Adjacency, Steps, Sum
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class Functional(AbstractMatching):
     summary: ClassVar[str] = "matches a function of the table in a kernel's space"
     proof: ClassVar[str] = "one Gaussian sum, or subsampled Gaussian steps"
     cost: ClassVar[str] = "tens of seconds; by steps minutes"
+    data: ClassVar[frozenset[str]] = frozenset({"table", "image"})
     when: ClassVar[str] = "to compare kernels' own noise with features"
 
     release: Literal["one-shot", "features", "exact"] = setting(
@@ -149,9 +150,10 @@ class Functional(AbstractMatching):
     ) -> tuple[AbstractQuestion, ...]:
         """One sum; or the class counts, and then the steps."""
         self.check_classes(encoder)
+        suited = self._suited(encoder)
         if self.release == "one-shot":
-            return self._once(encoder, adjacency, rows)
-        return self._by_steps(encoder, adjacency, rows)
+            return suited._once(encoder, adjacency, rows)
+        return suited._by_steps(encoder, adjacency, rows)
 
     def _once(
         self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
@@ -185,7 +187,7 @@ class Functional(AbstractMatching):
             vector.classes * self._read(vector),
             meaning,
             counts=self.counts,
-            steps=self._noisy_steps,
+            steps=self.steps,
             batch=self.sample,
             rows=rows,
         )
@@ -208,17 +210,20 @@ class Functional(AbstractMatching):
         """The frequencies of a step: as many as one-shot uses in one."""
         return max(1, self.frequencies // self.blocks)
 
-    @property
-    def _noisy_steps(self) -> int:
-        return self.steps or 1000
-
     # -- learning ------------------------------------------------------------------------------
 
     def learn(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
         """Release, and fit a generator: at once, or step by step."""
+        suited = self._suited(vault.encoder)
         if self.release == "one-shot":
-            return self._learn_once(vault, plan, key=key)
-        return self._learn_by_steps(vault, plan, key=key)
+            return suited._learn_once(vault, plan, key=key)
+        return suited._learn_by_steps(vault, plan, key=key)
+
+    def _suited(self, encoder: AbstractEncoder) -> Self:
+        """Steps that have their own noise are fewer, and smaller."""
+        if self.release == "one-shot":
+            return self.suited(encoder)
+        return self.suited(encoder, steps=1000, rate=0.005)
 
     def _learn_once(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
         """Release many features once, then fit the generator to them."""

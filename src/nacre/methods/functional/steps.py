@@ -78,10 +78,11 @@ def learn_by_steps(
     rows = float(counts.sum()) if plan.rows is None else plan.rows
     student = make_student(
         vector,
+        method.image_layers(vault.encoder, vector),
         parallel=parallel,
         latent=method.latent,
         each=each,
-        schedule=Schedule(training.steps, method.rate or 0.005),
+        schedule=Schedule(training.steps, method.rate),
         weights=counts ** POWERS[method.balance],
         rng=rng,
     )

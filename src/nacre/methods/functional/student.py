@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nacre.nets.by_class import NetworksByClass
 from nacre.nets.generator import AbstractGenerator
-from nacre.nets.layers import mlp
+from nacre.nets.layers import AbstractLayer, mlp
 from nacre.nets.minimize import Schedule
 from nacre.nets.network import input_width
 from nacre.nets.trained import TableNetwork, finished, table_network
@@ -113,6 +113,7 @@ class Student:
 
 def make_student(
     vector: RowVector,
+    layers: tuple[AbstractLayer, ...] | None = None,
     *,
     parallel: bool,
     latent: int,
@@ -121,10 +122,11 @@ def make_student(
     weights: NDArray[np.float64],
     rng: np.random.Generator,
 ) -> Student:
-    """With its first weights."""
-    d = vector.width
-    sizes = (max(4 * d, NARROWEST), max(2 * d, NARROWEST), d)
-    layers = mlp(input_width(latent, vector.classes), *sizes, batch_norm=True)
+    """With its first weights; of the papers' dense layers if none are given."""
+    if layers is None:
+        d = vector.width
+        sizes = (max(4 * d, NARROWEST), max(2 * d, NARROWEST), d)
+        layers = mlp(input_width(latent, vector.classes), *sizes, batch_norm=True)
     number = vector.classes if parallel else 1
     return Student(
         networks=tuple(table_network(vector, layers, latent, rng) for _ in range(number)),
