@@ -119,7 +119,7 @@ class PEARL(AbstractMatching):
         features = FourierFeatures(drawn)
         sums = vault.sum(question, see(split, features))
         frequencies = features.frequencies
-        critic, adversary = self._critic(frequencies, columns)
+        critic, adversary = self._critic(frequencies, columns, images=encoder.kind == "image")
         return self.fit_to(
             vault,
             make_targets(sums, frequencies),
@@ -133,7 +133,7 @@ class PEARL(AbstractMatching):
         )
 
     def _critic(
-        self, frequencies: Frequencies, columns: Sequence[int]
+        self, frequencies: Frequencies, columns: Sequence[int], *, images: bool
     ) -> tuple[Critic | None, Adversary | None]:
         """The critic, and how it is trained."""
         import jax.numpy as jnp
@@ -152,7 +152,8 @@ class PEARL(AbstractMatching):
             start=jnp.zeros(shape),
             rate=self.critic_rate,
             every=self.critic_every,
-            box=self.critic_box,
+            # With a scale a pixel, a weight is a product of as many ratios.
+            box=self.critic_box / (math.sqrt(len(columns)) if images and terms is not None else 1),
         )
 
 

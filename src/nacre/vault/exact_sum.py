@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -17,6 +17,9 @@ from nacre.rows.encoder import AbstractEncoder, Block
 from nacre.vault.bound import Bound
 from nacre.vault.noise import on_cpu
 from nacre.vault.tracing import RefusedFunction, trace
+
+if TYPE_CHECKING:
+    from nacre.vault.view import View
 
 BLOCK = 512
 FLOAT_BITS = 20  # features that are not integers are rounded to 2^-20 of their segment's bound
@@ -42,7 +45,7 @@ class ExactSum:
         not strictly increase make the contribution zero.
     """
 
-    def __init__(self, features: Features, bound: Bound, encoder: AbstractEncoder):
+    def __init__(self, features: Features, bound: Bound, encoder: AbstractEncoder | View):
         self.bound, self.encoder = bound, encoder
         if bound.by is not None:
             encoder.classes(

@@ -30,6 +30,8 @@ from nacre.vault.question import AbstractQuestion
 if TYPE_CHECKING:
     import jax.numpy as jnp
 
+    from nacre.vault.view import View
+
 
 class Charge(Protocol):
     """Where charges are written down before noise is drawn; `nacre.fit` passes a ledger's."""
@@ -88,14 +90,25 @@ class Vault:
 
     # -- the doors -----------------------------------------------------------------------------
 
-    def sum(self, question: Sum, features: Callable[[Any], Any]) -> Sums:
-        """The noisy sum of `features(row)` over all rows: see `Sum`."""
+    def view(self, function: Callable[[Any], Any]) -> View:
+        """All rows through one function of one row, kept behind the wall: see `View`.
+
+        Nothing is released, so nothing is charged; doors can be asked through it.
+        """
+        from nacre.vault.view import View
+
+        return View(function, self._stream, lambda: self.report("looking at the rows", None))
+
+    def sum(
+        self, question: Sum, features: Callable[[Any], Any], *, through: View | None = None
+    ) -> Sums:
+        """The noisy sum of `features(row)` over all rows, or over what a view shows: see `Sum`."""
         place, release = self._find(question, Sum)
         found = sum_door.answer(
             question,
             release,
             features,
-            self._stream,
+            self._stream if through is None else through,
             lambda: self._charge(place, release),
             lambda: self.report(question.name, None),
         )
@@ -124,11 +137,13 @@ class Vault:
         program: Program,
         *,
         rows: float | None = None,
+        through: View | None = None,
         key: Any,
     ) -> Any:
         """Run noisy updates on Poisson batches; the last state: see `Steps`.
 
-        `rows` is a noisy number of rows, where the question has no public one.
+        `rows` is a noisy number of rows, where the question has no public one; `through` is a view
+        of the rows, if the program is to see that.
         """
         place, release = self._find(question, Steps)
         known = rows if question.rows is None else question.rows
@@ -147,7 +162,7 @@ class Vault:
             question,
             release,
             program,
-            self._stream,
+            self._stream if through is None else through,
             lambda: self._charge(place, release),
             lambda done: self.report(question.name, done),
             key=key,

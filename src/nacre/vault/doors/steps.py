@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from nacre.errors import NacreError
 from nacre.rows.stream import Stream
@@ -26,6 +26,9 @@ APART = "rate after the count: added with a delta of its own (Zhu et al. 2022, T
 REPORT_EVERY = 50  # steps between two calls of on_progress
 SMALLEST = 1e-15  # clip of a stage; one over it is the largest
 ODDS = 1 << 32  # rates are whole multiples of 1 / ODDS
+
+if TYPE_CHECKING:
+    from nacre.vault.view import View
 
 
 @final
@@ -193,7 +196,7 @@ def answer(
     question: Steps,
     release: Release,
     program: Program,
-    stream: Stream,
+    stream: Stream | View,
     charge: Callable[[], None],
     on_progress: Callable[[float], None],
     *,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from nacre.vault.question import AbstractQuestion, Expected
 THEOREM = "Gaussian DP of the clipped integer sum (Balle and Wang 2018; Dong et al. 2022)"
 LARGEST_RELEASE = 4_000_000  # exact noise takes some 40 microseconds a number
 FACTOR_ONE = 1 << 8  # what a label's weight of one is in integers
+
+if TYPE_CHECKING:
+    from nacre.vault.view import View
 
 
 @final
@@ -140,7 +143,7 @@ def answer(
     question: Sum,
     release: Release,
     features: Callable[[Any], Any],
-    stream: Stream,
+    stream: Stream | View,
     charge: Callable[[], None],
     on_pass: Callable[[], None],
 ) -> Sums:
