@@ -110,6 +110,24 @@ class RowVector:
             parts.append(jax.nn.sigmoid(part) if width == 1 else jax.nn.softmax(part, axis=-1))
         return jnp.concatenate(parts, axis=-1)
 
+    def cross_entropy(self, outputs: Any, x: Any) -> Any:
+        """Of one row's vector and a network's outputs, over the number of places.
+
+        Numbers and single places by a sigmoid each, blocks of categories by a softmax.
+        """
+        import jax
+        import jax.numpy as jnp
+
+        places = jax.nn.softplus(outputs) - x * outputs
+        total = places[: self.numbers].sum()
+        for _, at, width in self.blocks:
+            if width == 1:
+                total = total + places[at]
+            else:
+                part = slice(at, at + width)
+                total = total - jnp.sum(x[part] * jax.nn.log_softmax(outputs[part]))
+        return total / self.width
+
     def waves(self, frequencies: Any, chances: Any) -> tuple[Any, Any]:
         """E cos t'x and E sin t'x of rows with these chances (..., d): (..., count) each.
 
