@@ -152,12 +152,13 @@ class Anchors:
 def draw_anchors(
     classes: int, code: int, margin: float, rng: np.random.Generator
 ) -> NDArray[np.float32]:
-    """Random directions, at right angles where a code is wide enough, two margins apart then."""
+    """Two margins apart, at right angles; in codes with too few places for that, about so far."""
     drawn = rng.normal(size=(classes, code))
     if classes <= code:
-        drawn = np.linalg.qr(drawn.T)[0].T
-    lengths = np.linalg.norm(drawn, axis=1, keepdims=True)
-    return (drawn / lengths * margin * math.sqrt(2)).astype(np.float32)
+        drawn = np.linalg.qr(drawn.T)[0].T * math.sqrt(2)
+    else:
+        drawn *= classes ** (1 / code)
+    return np.asarray(drawn * margin, np.float32)
 
 
 def by_place(outputs: Any, x: Any) -> Any:

@@ -150,6 +150,14 @@ class RowVector:
 
     # -- under NumPy ---------------------------------------------------------------------------
 
+    def made_up(self, n: int, rng: np.random.Generator) -> NDArray[np.float32]:
+        """Vectors (n, d) of rows that nobody has: all columns uniform and independent."""
+        parts: list[NDArray[Any]] = [rng.random((n, self.numbers))]
+        for place, _, width in self.blocks:
+            codes = rng.integers(0, self.layout.codes[place].size, n)
+            parts.append(codes[:, None] if width == 1 else codes[:, None] == np.arange(width))
+        return np.concatenate(parts, axis=1).astype(np.float32)
+
     def draw(
         self, outputs: NDArray[np.float32], rng: np.random.Generator, *, sampled: bool = True
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
