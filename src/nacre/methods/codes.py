@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 COUNT = 0.02  # share of the budget that buys the number of rows, where that is private
 SLOPE = 0.2  # of the autoencoder's leaky ReLUs
 AVERAGING = 0.95  # memory of the average of its weights
+STEPS = 2000  # of Adam, if they are not set: what settings were chosen with
 TRIED = 2000  # made-up rows whose codes tell how far codes are apart, about
 
 
@@ -171,7 +172,7 @@ def _fit_codes(
             method.balance,
             method.constant,
         ),
-        steps=method.steps or 8000,
+        steps=method.steps or STEPS,
         rate=method.rate or 0.01,
         key=key,
         on_progress=lambda done: vault.report("fitting the generator", done),

@@ -92,12 +92,19 @@ class MERF(AbstractMatching):
         low=0.001,
         high=0.9,
     )
+    steps: int = setting(
+        0,
+        "of Adam; 0: 3,000 for a mixture, 8,000 for a network, 2,000 for one that makes codes",
+        low=2,
+        high=10**6,
+        or_zero=True,
+    )
     encoder_hidden: tuple[int, ...] = setting(
         (60,), "widths of the autoencoder's hidden layers before the code", low=1, high=4096
     )
     decoder_hidden: tuple[int, ...] = setting((60,), "and after it", low=1, high=4096)
     code_hidden: tuple[int, ...] = setting(
-        (), "widths of the code generator's; (): twice that of the encoded row", low=1, high=4096
+        (), "of the code generator; (): two layers as wide as the encoded row", low=1, high=4096
     )
     separation: float = setting(
         0.1, "weight of the loss that keeps the codes of classes apart", low=0, high=1000
