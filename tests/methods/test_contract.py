@@ -28,11 +28,19 @@ pytestmark = [
 VARIANTS = {
     "pearl-network": ("pearl", {"projection": "random", "dimensions": 4}),
     "merf-network": ("merf", {"constant": 0.5, "modes": 3}),
+    "merf-autoencoder": ("merf", {"projection": "autoencoder", "dimensions": 3}),
     "merf-minibatch": ("merf", {"release": "minibatch", "sample": 50}),
     "functional-features": ("functional", {}),
     "functional-exact": ("functional", {"release": "exact"}),
 }
-STEPWISE = ("autogan", "merf-minibatch", "functional-features", "functional-exact", "toy-steps")
+STEPWISE = (
+    "autogan",
+    "merf-autoencoder",
+    "merf-minibatch",
+    "functional-features",
+    "functional-exact",
+    "toy-steps",
+)
 NAMES = (*METHODS, *VARIANTS, "toy-steps")
 COLUMNS = {
     "age": Integer(low=0, high=99),

@@ -9,12 +9,12 @@ Here either both are trained by DP-SGD together, or the encoder is random and pu
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, final
 
 import numpy as np
 
+from nacre.methods.autoencoder import Autoencoder, by_place
 from nacre.methods.matching import public_rng
 from nacre.methods.method import AbstractMethod
 from nacre.methods.settings import setting, settle
@@ -29,7 +29,7 @@ from nacre.nets.layers import (
     freeze,
     mlp,
     run,
-    start,
+    size,
 )
 from nacre.nets.network import NetworkGenerator
 from nacre.nets.vector import RowVector
@@ -44,7 +44,6 @@ SLOPE = 0.2  # of leaky ReLUs
 COUNT = 0.02  # share of the budget that buys the number of rows, where that is private
 FAKES = 4096  # generated rows a step, at most
 FROZEN = 1 << 13  # generated rows whose statistics batch norms are frozen at
-LARGEST = 100.0  # no weight may be larger: so nothing overflows, whatever the learning rates
 Arrays = Sequence[Any]
 
 
@@ -93,7 +92,7 @@ class AutoGAN(AbstractMethod):
     critic_batch: int = setting(256, "rows of a step, about", low=1, high=10**6)
     critic_clip: float = setting(0.1, "of a row's gradient", low=1e-6, high=1e6)
     critic_rate: float = setting(0.001, "RMSProp's learning rate", low=1e-6, high=1)
-    critic_clamp: float = setting(0.1, "largest weight of the critic", low=1e-4, high=LARGEST)
+    critic_clamp: float = setting(0.1, "largest weight of the critic", low=1e-4, high=100)
 
     generator_every: int = setting(
         5, "steps of the critic for each of the generator", low=1, high=10**6
@@ -203,28 +202,16 @@ class AutoGAN(AbstractMethod):
         self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
     ) -> tuple[AbstractQuestion, ...]:
         """The autoencoder's steps and the critic's; first the number of rows, if it is private."""
-        width = row_vector(encoder).width
-        trained = self.decoder_layers(width)
-        if self.encoder == "private":
-            trained = (*self.encoder_layers(width), *trained)
+        vector = row_vector(encoder)
         first = () if rows is not None else (count_question(COUNT),)
         left = 1.0 - sum(question.share for question in first)
-        autoencoder = Steps(
-            name="autoencoder",
-            meaning="noisy gradients of an autoencoder of rows",
-            share=left * self.autoencoder_share,
-            steps=self.autoencoder_steps,
-            size=_size(trained),
-            batch=self.autoencoder_batch,
-            stages=(Stage(clip=self.autoencoder_clip),),
-            rows=rows,
-        )
+        autoencoder = self.autoencoder(vector).question(left * self.autoencoder_share, rows)
         critic = Steps(
             name="critic",
             meaning="noisy gradients of a critic that tells rows from generated ones",
             share=left * (1.0 - self.autoencoder_share),
             steps=self.critic_steps,
-            size=_size(self.critic_layers(width)),
+            size=size(self.critic_layers(vector.width)),
             batch=self.critic_batch,
             stages=(Stage(clip=self.critic_clip),),
             rows=rows,
@@ -264,45 +251,26 @@ class AutoGAN(AbstractMethod):
             sampled=self.outputs == "sampled",
         )
 
+    def autoencoder(self, vector: RowVector) -> Autoencoder:
+        """Phase 1: encoder and decoder, or the decoder of a random encoder."""
+        reconstruction = vector.cross_entropy if self.outputs == "sampled" else by_place
+        return Autoencoder(
+            encoder=self.encoder_layers(vector.width),
+            decoder=self.decoder_layers(vector.width),
+            loss=lambda outputs, x, code, own: reconstruction(outputs, x),
+            steps=self.autoencoder_steps,
+            batch=self.autoencoder_batch,
+            clip=self.autoencoder_clip,
+            rate=self.autoencoder_rate,
+            averaging=self.averaging,
+            random=self.encoder == "random",
+        )
+
     def autoencoder_program(
         self, vector: RowVector, rows: float, rng: np.random.Generator
     ) -> Program:
-        """Phase 1: encoder and decoder (or the decoder of a random encoder) by DP-SGD.
-
-        Sensitivity:
-            add-remove `autoencoder_clip` a step, for encoder and decoder together: the gradient of
-            one row's loss, clipped as one vector.
-
-        Public:
-            the expected number of rows of a batch, by which sums are divided.
-        """
-        import jax
-        import jax.numpy as jnp
-        import optax
-
-        encoder, decoder = self.encoder_layers(vector.width), self.decoder_layers(vector.width)
-        weights = {"encoder": _start(encoder, rng), "decoder": _start(decoder, rng)}
-        public = weights.pop("encoder") if self.encoder == "random" else None
-        optimizer = optax.adam(self.autoencoder_rate)
-
-        def loss(weights: Any, x: Any) -> Any:
-            own = weights["encoder"] if public is None else public
-            codes = run(encoder, own, x, jnp)
-            return self._reconstruction(vector, run(decoder, weights["decoder"], codes, jnp), x)
-
-        def gradient(weights: Any, earlier: Any, row: Any, key: Any) -> Any:
-            return jax.grad(loss)(weights, vector.of(row))
-
-        def update(state: Any, sums: Any, key: Any) -> Any:
-            mean = jax.tree.map(lambda value: value / min(self.autoencoder_batch, rows), sums[0])
-            return self._moved(state, mean, optimizer)
-
-        return Program(
-            state=_begin(weights, optimizer),
-            prepare=lambda state, key: state["weights"],
-            per_row=(gradient,),
-            update=update,
-        )
+        """Phase 1 as the vault runs it."""
+        return self.autoencoder(vector).program(lambda row: (vector.of(row), 0), rows, rng)
 
     def critic_program(
         self, vector: RowVector, decoder: Arrays, rows: float, rng: np.random.Generator
@@ -321,9 +289,11 @@ class AutoGAN(AbstractMethod):
         import optax
         from jax.flatten_util import ravel_pytree
 
+        from nacre.nets.descent import begin, descend, first_weights, move
+
         layers, writing = self.critic_layers(vector.width), self.generator_layers()
         reading = self.decoder_layers(vector.width)
-        writer = {"generator": _start(writing, rng)}
+        writer = {"generator": first_weights(writing, rng)}
         if self.decoder == "tuned":
             writer["decoder"] = list(decoder)
         critic_rule = optax.rmsprop(self.critic_rate, decay=0.99)
@@ -348,7 +318,7 @@ class AutoGAN(AbstractMethod):
             def loss(writer: Any) -> Any:
                 return -judged(critic, rows_of(writer, *drawn)).mean()
 
-            return self._moved(state, jax.grad(loss)(state["weights"]), writer_rule)
+            return move(state, jax.grad(loss)(state["weights"]), writer_rule, self.averaging)
 
         def update(state: Any, sums: Any, key: Any) -> Any:
             first, second = jax.random.split(key)
@@ -357,7 +327,7 @@ class AutoGAN(AbstractMethod):
             fake = _clipped_mean(judged, state["critic"], made, self.critic_clip)
             expected = min(self.critic_batch, rows)
             slope = jax.tree.map(lambda f, real: f - real / expected, fake, sums[0])
-            critic, rule = _descend(critic_rule, slope, state["rule"], state["critic"], clamp)
+            critic, rule = descend(critic_rule, slope, state["rule"], state["critic"], clamp)
             step = state["step"] + 1
             writer = jax.lax.cond(
                 step % self.generator_every == 0,
@@ -367,12 +337,14 @@ class AutoGAN(AbstractMethod):
             )
             return {"critic": critic, "rule": rule, "writer": writer, "step": step}
 
-        critic = jax.tree.map(lambda value: jnp.clip(value, -clamp, clamp), _start(layers, rng))
+        critic = jax.tree.map(
+            lambda value: jnp.clip(value, -clamp, clamp), first_weights(layers, rng)
+        )
         return Program(
             state={
                 "critic": critic,
                 "rule": critic_rule.init(ravel_pytree(critic)[0]),
-                "writer": _begin(writer, writer_rule),
+                "writer": begin(writer, writer_rule),
                 "step": jnp.zeros((), jnp.int32),
             },
             prepare=lambda state, key: state["critic"],
@@ -380,56 +352,10 @@ class AutoGAN(AbstractMethod):
             update=update,
         )
 
-    def _reconstruction(self, vector: RowVector, outputs: Any, x: Any) -> Any:
-        """Cross-entropy of one row's vector and what the decoder makes of its code, by place.
-
-        Numbers and yes-or-no places by a sigmoid each; blocks of categories by a softmax, or, as
-        in the paper, by a sigmoid for each place.
-        """
-        import jax
-        import jax.numpy as jnp
-
-        places = jax.nn.softplus(outputs) - x * outputs
-        if self.outputs == "likeliest":
-            return places.mean()
-        total = places[: vector.numbers].sum()
-        for _, at, width in vector.blocks:
-            if width == 1:
-                total = total + places[at]
-            else:
-                part = slice(at, at + width)
-                total = total - jnp.sum(x[part] * jax.nn.log_softmax(outputs[part]))
-        return total / vector.width
-
-    def _moved(self, state: Any, gradient: Any, rule: Any) -> Any:
-        """One step of an optimizer, and of the average of its weights."""
-        import jax.numpy as jnp
-        from jax.flatten_util import ravel_pytree
-
-        weights, inner = _descend(rule, gradient, state["rule"], state["weights"], LARGEST)
-        step = state["step"] + 1
-        part = jnp.maximum(1 - self.averaging, 1 / step)  # at first the plain mean
-        (new, unravel), (old, _) = ravel_pytree(weights), ravel_pytree(state["average"])
-        average = unravel(old + part * (new - old))
-        return {"weights": weights, "average": average, "rule": inner, "step": step}
-
 
 def row_vector(encoder: Any) -> RowVector:
     """Every column is just a column, the label too."""
     return RowVector(encoder.layout, None, single=True)
-
-
-def _size(layers: Sequence[AbstractLayer]) -> int:
-    """How many weights layers have."""
-    return sum(math.prod(shape) for layer in layers for shape in layer.shapes().values())
-
-
-def _start(layers: Sequence[AbstractLayer], rng: np.random.Generator) -> Any:
-    """First weights, as JAX's arrays."""
-    import jax
-    import jax.numpy as jnp
-
-    return jax.tree.map(jnp.asarray, start(layers, rng))
 
 
 def _clipped_mean(function: Any, weights: Any, rows: Any, clip: float) -> Any:
@@ -447,28 +373,3 @@ def _clipped_mean(function: Any, weights: Any, rows: Any, clip: float) -> Any:
     norms = jnp.sqrt(jax.vmap(square)(rows))
     factors = jnp.minimum(1.0, clip / jnp.maximum(norms, 1e-30))
     return jax.grad(lambda weights: jnp.mean(factors * function(weights, rows)))(weights)
-
-
-def _begin(weights: Any, rule: Any) -> dict[str, Any]:
-    """What `_moved` moves: weights, their average and the optimizer's state."""
-    import jax.numpy as jnp
-    from jax.flatten_util import ravel_pytree
-
-    return {
-        "weights": weights,
-        "average": weights,
-        "rule": rule.init(ravel_pytree(weights)[0]),
-        "step": jnp.zeros((), jnp.int32),
-    }
-
-
-def _descend(rule: Any, gradient: Any, state: Any, weights: Any, most: float) -> tuple[Any, Any]:
-    """Weights and state after one step; no gradient may be endless, no weight above `most`."""
-    import jax.numpy as jnp
-    from jax.flatten_util import ravel_pytree
-
-    # As one vector: an operation for each array takes long to compile.
-    (slope, _), (flat, unravel) = ravel_pytree(gradient), ravel_pytree(weights)
-    slope = jnp.where(jnp.isfinite(slope), jnp.clip(slope, -1e6, 1e6), 0.0)
-    moves, state = rule.update(slope, state, flat)
-    return unravel(jnp.clip(flat + moves, -most, most)), state

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, final
 import numpy as np
 
 from nacre.errors import NacreError
+from nacre.methods.codes import code_questions, learn_on_codes
 from nacre.methods.functional.steps import learn_by_steps, step_questions
 from nacre.methods.matching import AbstractMatching, public_rng, see
 from nacre.methods.settings import setting
@@ -77,6 +78,46 @@ class MERF(AbstractMatching):
         0.0, "c of the label kernel y.y' + c in the network's loss", low=0, high=1000
     )
 
+    # Wider than for the other methods, which read rows and not codes.
+    projection: Literal["none", "random", "pca", "autoencoder"] = setting(  # type: ignore[assignment]
+        "none",
+        "what frequencies on whole rows see of them: all, random directions, private PCA's, or "
+        "the codes of a private autoencoder",
+    )
+    dimensions: int = setting(
+        16, "how many directions a projection has, or numbers a code", low=1, high=10_000
+    )
+    projection_share: float = setting(
+        0.2,
+        "of the budget that buys the covariance for private PCA, or trains the autoencoder",
+        low=0.001,
+        high=0.9,
+    )
+    steps: int = setting(
+        0,
+        "of Adam; 0: 3,000 for a mixture, 8,000 for a network, 2,000 for one that makes codes",
+        low=2,
+        high=10**6,
+        or_zero=True,
+    )
+    encoder_hidden: tuple[int, ...] = setting(
+        (60,), "widths of the autoencoder's hidden layers before the code", low=1, high=4096
+    )
+    decoder_hidden: tuple[int, ...] = setting((60,), "and after it", low=1, high=4096)
+    code_hidden: tuple[int, ...] = setting(
+        (), "of the code generator; (): two layers as wide as the encoded row", low=1, high=4096
+    )
+    separation: float = setting(
+        0.1, "weight of the loss that keeps the codes of classes apart", low=0, high=1000
+    )
+    margin: float = setting(
+        5.0, "how near a code is to be to its own class, and how far from others", low=0, high=1000
+    )
+    autoencoder_steps: int = setting(600, "noisy steps of the autoencoder", low=1, high=10**6)
+    autoencoder_batch: int = setting(256, "rows of a step, about", low=1, high=10**6)
+    autoencoder_clip: float = setting(0.05, "of a row's gradient", low=1e-6, high=1e6)
+    autoencoder_rate: float = setting(0.005, "Adam's learning rate", low=1e-6, high=1)
+
     @classmethod
     def as_published(cls) -> Self:
         """The paper's own system: a network, one Gaussian kernel on all numbers, 1,000 features."""
@@ -88,8 +129,32 @@ class MERF(AbstractMatching):
             balance="class",
         )
 
+    @classmethod
+    def with_autoencoder(cls) -> Self:
+        """The paper's form for wide rows, made private: codes are matched in place of rows."""
+        return cls(generator="network", frequencies_on="row", projection="autoencoder")
+
+    def small(self) -> Self:
+        """Few frequencies, components and steps; narrow networks."""
+        return dataclasses.replace(
+            AbstractMatching.small(self),
+            encoder_hidden=(8,),
+            decoder_hidden=(8,),
+            code_hidden=(8, 8),
+            autoencoder_steps=4,
+            autoencoder_batch=64,
+        )
+
     def __post_init__(self) -> None:
         AbstractMatching.__post_init__(self)
+        if self.projection == "autoencoder":
+            if self.generator != "network":
+                raise NacreError("projection='autoencoder' needs generator='network'.")
+            if self.bandwidth or self.modes:
+                raise NacreError(
+                    "bandwidth and modes must be 0 with an autoencoder: they are of rows, and what "
+                    "is matched are codes. Set `scale` instead."
+                )
         bought = self.bandwidth or self.modes or self.projection != "none"
         if self.release == "minibatch" and (bought or self.generator == "mixture"):
             raise NacreError(
@@ -109,6 +174,8 @@ class MERF(AbstractMatching):
         self.check_classes(encoder)
         if self.release == "minibatch":
             return self._by_steps(encoder, rows)
+        if self.projection == "autoencoder":
+            return code_questions(self, encoder, adjacency, rows)
         return self._once(encoder, adjacency, rows)
 
     def _suited(self, encoder: AbstractEncoder) -> Self:
@@ -194,6 +261,8 @@ class MERF(AbstractMatching):
 
         if self.release == "minibatch":
             return self._learn_by_steps(vault, plan, key=key)
+        if self.projection == "autoencoder":
+            return learn_on_codes(self, vault, plan, key=key)
         rng = public_rng(key)
         encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
         layout, label = self.seen(encoder), encoder.place(encoder.label)

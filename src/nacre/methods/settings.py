@@ -10,6 +10,7 @@ from typing import Any
 
 from nacre.errors import NacreError
 
+MOST = 8  # numbers in a setting that is a list, such as the widths of layers
 WORDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "text"}
 
 
@@ -35,6 +36,7 @@ def settle(method: Any) -> None:
 
     A method whose settings were accepted must not stop for them later, when budget has been
     charged.  Whether a setting is whole follows from its default; NumPy's numbers become Python's.
+    A list with a range is one of whole numbers.
     """
     kinds = typing.get_type_hints(type(method))
     for field in dataclasses.fields(method):
@@ -48,7 +50,11 @@ def settle(method: Any) -> None:
         low, high = field.metadata.get("low"), field.metadata.get("high")
         if low is None or high is None:
             continue
-        value, kind = getattr(method, field.name), typing.cast("type[Any]", type(field.default))
+        value, default = getattr(method, field.name), field.default
+        if isinstance(default, tuple):
+            object.__setattr__(method, field.name, _several(field.name, value, low, high, default))
+            continue
+        kind = typing.cast("type[Any]", type(default))
         wanted = numbers.Integral if kind is int else numbers.Real
         number = isinstance(value, wanted) and not isinstance(value, bool)
         nothing = field.metadata["or_zero"]
@@ -58,6 +64,20 @@ def settle(method: Any) -> None:
                 f"{' (or 0)' if nothing else ''}, got {value!r}. The default is {field.default}."
             )
         object.__setattr__(method, field.name, kind(value))
+
+
+def _several(name: str, value: Any, low: float, high: float, default: Any) -> tuple[int, ...]:
+    """A few whole numbers, each within the range."""
+    listed = isinstance(value, (tuple, list)) and len(value) <= MOST
+    whole = listed and all(
+        isinstance(v, numbers.Integral) and not isinstance(v, bool) for v in value
+    )
+    if not whole or not all(low <= v <= high for v in value):
+        raise NacreError(
+            f"{name} must be at most {MOST} whole numbers from {low:,.10g} to {high:,.10g}, got "
+            f"{value!r}. The default is {default}."
+        )
+    return tuple(int(v) for v in value)
 
 
 def as_data(method: Any) -> dict[str, Any]:

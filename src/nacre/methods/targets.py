@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,20 @@ if TYPE_CHECKING:
     from nacre.vault import Sums
 
 
+class Waves(Protocol):
+    """Frequencies at which fixed-point cosines and sines were asked for."""
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        """Of rows or of codes, (blocks, width, places)."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+
+
 def make_targets(
-    sums: Sums, frequencies: Frequencies | None, *, hot: bool = False, waves: bool = False
+    sums: Sums, frequencies: Waves | None, *, hot: bool = False, waves: bool = False
 ) -> Targets:
     """Released sums as means: cosines and sines first if there are frequencies, then one-hots.
 
@@ -102,7 +114,7 @@ def transforms(
 
 
 def _waves(
-    values: NDArray[np.float64], frequencies: Frequencies, total: float
+    values: NDArray[np.float64], frequencies: Waves, total: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Noisy real and imaginary parts by block, as means over all rows: (blocks, width, labels)."""
     from nacre.exact import AMPLITUDE

@@ -235,6 +235,11 @@ def freeze(
     return found
 
 
+def size(layers: Sequence[AbstractLayer]) -> int:
+    """How many weights are trained."""
+    return sum(math.prod(shape) for layer in layers for shape in layer.shapes().values())
+
+
 def widths(layers: Sequence[AbstractLayer], inputs: int) -> int:
     """The width of what comes out; refuses layers that do not fit together."""
     for layer in layers:

@@ -186,27 +186,34 @@ class NetworkMatch(eqx.Module):
         return error
 
     def _weighed(self, found: Any, joint: Any, kind: int, chosen: Any = 1.0) -> Any:
-        """Squared distances to the released means, weighted by place and class, and added up.
-
-        `found` are features of generated rows (classes, each, places).
-        """
-        targets = self.targets
-        prior = targets.prior
+        """`distance` with what the network's loss is set to."""
         found = found * chosen
-        wanted = joint / prior[:, None] * chosen
-        if self.balance == "class":
-            weights = jnp.ones_like(prior)
-        elif self.balance == "share":
-            weights = prior**2
-        else:
-            rows = targets.total * prior
-            weights = 1 / ((targets.noise[kind] / rows) ** 2 + 0.5 / rows + SHRUNK)
-        mean = found.mean(1)
-        squares = square_apart(found) + jnp.sum(wanted**2 - 2 * mean * wanted, axis=1)
-        error = jnp.sum(weights / weights.sum() * squares)
-        if self.constant:
-            error += self.constant * jnp.sum((prior @ (mean - wanted)) ** 2)
-        return error
+        return distance(self.targets, found, joint * chosen, kind, self.balance, self.constant)
+
+
+def distance(
+    targets: Targets, found: Any, joint: Any, kind: int, balance: Balance, constant: float
+) -> Any:
+    """Squared distances to the released means, weighted by class, and added up.
+
+    `found` are features of generated rows (classes, each, places), `joint` the released ones
+    (classes, places), over all rows; `kind` says which noise they have.
+    """
+    prior = targets.prior
+    wanted = joint / prior[:, None]
+    if balance == "class":
+        weights = jnp.ones_like(prior)
+    elif balance == "share":
+        weights = prior**2
+    else:
+        rows = targets.total * prior
+        weights = 1 / ((targets.noise[kind] / rows) ** 2 + 0.5 / rows + SHRUNK)
+    mean = found.mean(1)
+    squares = square_apart(found) + jnp.sum(wanted**2 - 2 * mean * wanted, axis=1)
+    error = jnp.sum(weights / weights.sum() * squares)
+    if constant:
+        error += constant * jnp.sum((prior @ (mean - wanted)) ** 2)
+    return error
 
 
 def square_apart(found: Any) -> Any:

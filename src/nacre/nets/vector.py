@@ -110,6 +110,24 @@ class RowVector:
             parts.append(jax.nn.sigmoid(part) if width == 1 else jax.nn.softmax(part, axis=-1))
         return jnp.concatenate(parts, axis=-1)
 
+    def cross_entropy(self, outputs: Any, x: Any) -> Any:
+        """Of one row's vector and a network's outputs, over the number of places.
+
+        Numbers and single places by a sigmoid each, blocks of categories by a softmax.
+        """
+        import jax
+        import jax.numpy as jnp
+
+        places = jax.nn.softplus(outputs) - x * outputs
+        total = places[: self.numbers].sum()
+        for _, at, width in self.blocks:
+            if width == 1:
+                total = total + places[at]
+            else:
+                part = slice(at, at + width)
+                total = total - jnp.sum(x[part] * jax.nn.log_softmax(outputs[part]))
+        return total / self.width
+
     def waves(self, frequencies: Any, chances: Any) -> tuple[Any, Any]:
         """E cos t'x and E sin t'x of rows with these chances (..., d): (..., count) each.
 
@@ -131,6 +149,14 @@ class RowVector:
         return real, imaginary
 
     # -- under NumPy ---------------------------------------------------------------------------
+
+    def made_up(self, n: int, rng: np.random.Generator) -> NDArray[np.float32]:
+        """Vectors (n, d) of rows that nobody has: all columns uniform and independent."""
+        parts: list[NDArray[Any]] = [rng.random((n, self.numbers))]
+        for place, _, width in self.blocks:
+            codes = rng.integers(0, self.layout.codes[place].size, n)
+            parts.append(codes[:, None] if width == 1 else codes[:, None] == np.arange(width))
+        return np.concatenate(parts, axis=1).astype(np.float32)
 
     def draw(
         self, outputs: NDArray[np.float32], rng: np.random.Generator, *, sampled: bool = True

@@ -5,9 +5,11 @@ from types import ModuleType
 
 from nacre.errors import MissingExtra
 
+OWN = ("xgboost",)  # packages that have an extra of their own, of the same name
+
 
 def require(module: str) -> ModuleType:
-    """Import `module` of the extra `evaluate`, or say how to get it.
+    """Import `module` of the extra `evaluate`, or of one of its own, or say how to get it.
 
     Examples:
         >>> require("json").__name__
@@ -24,7 +26,8 @@ def require(module: str) -> ModuleType:
         package = module.partition(".")[0]
         if error.name != package:
             raise
+        extra = package if package in OWN else "evaluate"
         raise MissingExtra(
             f"Evaluation needs the package '{package}', which is not installed.\n"
-            f"Install it with: pip install 'nacre-dp[evaluate]'"
+            f"Install it with: pip install 'nacre-dp[{extra}]'"
         ) from None
