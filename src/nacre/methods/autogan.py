@@ -154,6 +154,7 @@ class AutoGAN(AbstractMethod):
             hidden=self.hidden and 8,
             code=4,
             latent=6,
+            blocks=1,
             critic=8,
             autoencoder_steps=4,
             autoencoder_batch=64,
