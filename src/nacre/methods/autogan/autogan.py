@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, final
 
 import numpy as np
 
-from nacre.methods.matching import public_rng
 from nacre.methods.method import AbstractMethod
+from nacre.methods.randomness import public_rng
 from nacre.methods.settings import setting, settle
 from nacre.nets.layers import (
     AbstractLayer,
@@ -28,13 +28,11 @@ from nacre.nets.layers import (
     Tanh,
     freeze,
     mlp,
-    run,
-    start,
 )
 from nacre.nets.network import NetworkGenerator
 from nacre.nets.vector import RowVector
 from nacre.rows import TableEncoder
-from nacre.vault import Program, Stage, Steps, count_question
+from nacre.vault import Stage, Steps, count_question
 
 if TYPE_CHECKING:
     from nacre.nets.generator import AbstractGenerator
@@ -42,10 +40,8 @@ if TYPE_CHECKING:
 
 SLOPE = 0.2  # of leaky ReLUs
 COUNT = 0.02  # share of the budget that buys the number of rows, where that is private
-FAKES = 4096  # generated rows a step, at most
-FROZEN = 1 << 13  # generated rows whose statistics batch norms are frozen at
 LARGEST = 100.0  # no weight may be larger: so nothing overflows, whatever the learning rates
-Arrays = Sequence[Any]
+FROZEN = 1 << 13  # generated rows whose statistics batch norms are frozen at
 
 
 @final
@@ -238,6 +234,8 @@ class AutoGAN(AbstractMethod):
         """Train the autoencoder, then critic and generator through its decoder."""
         import jax
 
+        from nacre.methods.autogan.programs import autoencoder_program, critic_program
+
         rng, (first_key, second_key) = public_rng(key), jax.random.split(key)
         vector = row_vector(vault.encoder)
         *counts, first, second = self.questions(
@@ -247,10 +245,10 @@ class AutoGAN(AbstractMethod):
         )
         rows = vault.count(counts[0]) if counts else None  # type: ignore[arg-type]
         known = rows or plan.rows or 1
-        program = self.autoencoder_program(vector, known, rng)
+        program = autoencoder_program(self, vector, known, rng)
         state = vault.train(first, program, rows=rows, key=first_key)  # type: ignore[arg-type]
         decoder = state["average"]["decoder"]
-        program = self.critic_program(vector, decoder, known, rng)
+        program = critic_program(self, vector, decoder, known, rng)
         state = vault.train(second, program, rows=rows, key=second_key)  # type: ignore[arg-type]
         layers = (*self.generator_layers(), *self.decoder_layers(vector.width))
         average = state["writer"]["average"]
@@ -265,155 +263,6 @@ class AutoGAN(AbstractMethod):
             sampled=self.outputs == "sampled",
         )
 
-    def autoencoder_program(
-        self, vector: RowVector, rows: float, rng: np.random.Generator
-    ) -> Program:
-        """Phase 1: encoder and decoder (or the decoder of a random encoder) by DP-SGD.
-
-        Sensitivity:
-            add-remove `autoencoder_clip` a step, for encoder and decoder together: the gradient of
-            one row's loss, clipped as one vector.
-
-        Public:
-            the expected number of rows of a batch, by which sums are divided.
-        """
-        import jax
-        import jax.numpy as jnp
-        import optax
-
-        encoder, decoder = self.encoder_layers(vector.width), self.decoder_layers(vector.width)
-        weights = {"encoder": _start(encoder, rng), "decoder": _start(decoder, rng)}
-        public = weights.pop("encoder") if self.encoder == "random" else None
-        optimizer = optax.adam(self.autoencoder_rate)
-
-        def loss(weights: Any, x: Any) -> Any:
-            own = weights["encoder"] if public is None else public
-            codes = run(encoder, own, x, jnp)
-            return self._reconstruction(vector, run(decoder, weights["decoder"], codes, jnp), x)
-
-        def gradient(weights: Any, earlier: Any, row: Any, key: Any) -> Any:
-            return jax.grad(loss)(weights, vector.of(row))
-
-        def update(state: Any, sums: Any, key: Any) -> Any:
-            mean = jax.tree.map(lambda value: value / min(self.autoencoder_batch, rows), sums[0])
-            return self._moved(state, mean, optimizer)
-
-        return Program(
-            state=_begin(weights, optimizer),
-            prepare=lambda state, key: state["weights"],
-            per_row=(gradient,),
-            update=update,
-        )
-
-    def critic_program(
-        self, vector: RowVector, decoder: Arrays, rows: float, rng: np.random.Generator
-    ) -> Program:
-        """Phase 2: the critic by DP-SGD; generated rows, and the generator's steps, are public.
-
-        Sensitivity:
-            add-remove `critic_clip` a step: the gradient of what the critic says of one row.  That
-            of generated rows is added in `update`, without noise.
-
-        Public:
-            the decoder, whose training was private; the expected number of rows.
-        """
-        import jax
-        import jax.numpy as jnp
-        import optax
-        from jax.flatten_util import ravel_pytree
-
-        layers, writing = self.critic_layers(vector.width), self.generator_layers()
-        reading = self.decoder_layers(vector.width)
-        writer = {"generator": _start(writing, rng)}
-        if self.decoder == "tuned":
-            writer["decoder"] = list(decoder)
-        critic_rule = optax.rmsprop(self.critic_rate, decay=0.99)
-        writer_rule = optax.rmsprop(self.generator_rate, decay=0.99)
-        shape = (min(max(self.critic_batch, 2), FAKES), self.latent)
-        clamp = self.critic_clamp
-
-        def judged(critic: Any, x: Any) -> Any:
-            return run(layers, critic, x, jnp)[..., 0]
-
-        def rows_of(writer: Any, latents: Any, key: Any) -> Any:
-            codes = run(writing, writer["generator"], latents, jnp)
-            outputs = run(reading, writer.get("decoder", decoder), codes, jnp)
-            if self.outputs == "sampled":
-                return vector.rows(outputs, key)
-            return jax.nn.sigmoid(outputs)
-
-        def gradient(critic: Any, earlier: Any, row: Any, key: Any) -> Any:
-            return jax.grad(judged)(critic, vector.of(row))
-
-        def write(state: Any, critic: Any, drawn: Any) -> Any:
-            def loss(writer: Any) -> Any:
-                return -judged(critic, rows_of(writer, *drawn)).mean()
-
-            return self._moved(state, jax.grad(loss)(state["weights"]), writer_rule)
-
-        def update(state: Any, sums: Any, key: Any) -> Any:
-            first, second = jax.random.split(key)
-            drawn = jax.random.normal(first, shape), second
-            made = rows_of(state["writer"]["weights"], *drawn)
-            fake = _clipped_mean(judged, state["critic"], made, self.critic_clip)
-            expected = min(self.critic_batch, rows)
-            slope = jax.tree.map(lambda f, real: f - real / expected, fake, sums[0])
-            critic, rule = _descend(critic_rule, slope, state["rule"], state["critic"], clamp)
-            step = state["step"] + 1
-            writer = jax.lax.cond(
-                step % self.generator_every == 0,
-                lambda writer: write(writer, critic, drawn),
-                lambda writer: writer,
-                state["writer"],
-            )
-            return {"critic": critic, "rule": rule, "writer": writer, "step": step}
-
-        critic = jax.tree.map(lambda value: jnp.clip(value, -clamp, clamp), _start(layers, rng))
-        return Program(
-            state={
-                "critic": critic,
-                "rule": critic_rule.init(ravel_pytree(critic)[0]),
-                "writer": _begin(writer, writer_rule),
-                "step": jnp.zeros((), jnp.int32),
-            },
-            prepare=lambda state, key: state["critic"],
-            per_row=(gradient,),
-            update=update,
-        )
-
-    def _reconstruction(self, vector: RowVector, outputs: Any, x: Any) -> Any:
-        """Cross-entropy of one row's vector and what the decoder makes of its code, by place.
-
-        Numbers and yes-or-no places by a sigmoid each; blocks of categories by a softmax, or, as
-        in the paper, by a sigmoid for each place.
-        """
-        import jax
-        import jax.numpy as jnp
-
-        places = jax.nn.softplus(outputs) - x * outputs
-        if self.outputs == "likeliest":
-            return places.mean()
-        total = places[: vector.numbers].sum()
-        for _, at, width in vector.blocks:
-            if width == 1:
-                total = total + places[at]
-            else:
-                part = slice(at, at + width)
-                total = total - jnp.sum(x[part] * jax.nn.log_softmax(outputs[part]))
-        return total / vector.width
-
-    def _moved(self, state: Any, gradient: Any, rule: Any) -> Any:
-        """One step of an optimizer, and of the average of its weights."""
-        import jax.numpy as jnp
-        from jax.flatten_util import ravel_pytree
-
-        weights, inner = _descend(rule, gradient, state["rule"], state["weights"], LARGEST)
-        step = state["step"] + 1
-        part = jnp.maximum(1 - self.averaging, 1 / step)  # at first the plain mean
-        (new, unravel), (old, _) = ravel_pytree(weights), ravel_pytree(state["average"])
-        average = unravel(old + part * (new - old))
-        return {"weights": weights, "average": average, "rule": inner, "step": step}
-
 
 def row_vector(encoder: Any) -> RowVector:
     """Every column is just a column, the label too."""
@@ -423,53 +272,3 @@ def row_vector(encoder: Any) -> RowVector:
 def _size(layers: Sequence[AbstractLayer]) -> int:
     """How many weights layers have."""
     return sum(math.prod(shape) for layer in layers for shape in layer.shapes().values())
-
-
-def _start(layers: Sequence[AbstractLayer], rng: np.random.Generator) -> Any:
-    """First weights, as JAX's arrays."""
-    import jax
-    import jax.numpy as jnp
-
-    return jax.tree.map(jnp.asarray, start(layers, rng))
-
-
-def _clipped_mean(function: Any, weights: Any, rows: Any, clip: float) -> Any:
-    """The mean over public rows of gradients that are clipped as those of private rows are.
-
-    Else the two sides would be of different scales, and not cancel for rows of the same law.
-    """
-    import jax
-    import jax.numpy as jnp
-
-    def square(row: Any) -> Any:
-        slopes = jax.tree.leaves(jax.grad(function)(weights, row))
-        return sum(jnp.sum(slope**2) for slope in slopes)
-
-    norms = jnp.sqrt(jax.vmap(square)(rows))
-    factors = jnp.minimum(1.0, clip / jnp.maximum(norms, 1e-30))
-    return jax.grad(lambda weights: jnp.mean(factors * function(weights, rows)))(weights)
-
-
-def _begin(weights: Any, rule: Any) -> dict[str, Any]:
-    """What `_moved` moves: weights, their average and the optimizer's state."""
-    import jax.numpy as jnp
-    from jax.flatten_util import ravel_pytree
-
-    return {
-        "weights": weights,
-        "average": weights,
-        "rule": rule.init(ravel_pytree(weights)[0]),
-        "step": jnp.zeros((), jnp.int32),
-    }
-
-
-def _descend(rule: Any, gradient: Any, state: Any, weights: Any, most: float) -> tuple[Any, Any]:
-    """Weights and state after one step; no gradient may be endless, no weight above `most`."""
-    import jax.numpy as jnp
-    from jax.flatten_util import ravel_pytree
-
-    # As one vector: an operation for each array takes long to compile.
-    (slope, _), (flat, unravel) = ravel_pytree(gradient), ravel_pytree(weights)
-    slope = jnp.where(jnp.isfinite(slope), jnp.clip(slope, -1e6, 1e6), 0.0)
-    moves, state = rule.update(slope, state, flat)
-    return unravel(jnp.clip(flat + moves, -most, most)), state

@@ -1,0 +1,55 @@
+"""How weights move, in front of the wall: an optimizer's steps, and the average of its weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
+
+from nacre.methods.autogan.autogan import LARGEST
+
+
+def begin(weights: Any, rule: Any) -> dict[str, Any]:
+    """What `move` moves: weights, their average and the optimizer's state."""
+    return {
+        "weights": weights,
+        "average": weights,
+        "rule": rule.init(ravel_pytree(weights)[0]),
+        "step": jnp.zeros((), jnp.int32),
+    }
+
+
+def move(state: Any, gradient: Any, rule: Any, averaging: float) -> Any:
+    """One step of an optimizer, and of the average of its weights."""
+    weights, inner = descend(rule, gradient, state["rule"], state["weights"], LARGEST)
+    step = state["step"] + 1
+    part = jnp.maximum(1 - averaging, 1 / step)  # at first the plain mean
+    (new, unravel), (old, _) = ravel_pytree(weights), ravel_pytree(state["average"])
+    average = unravel(old + part * (new - old))
+    return {"weights": weights, "average": average, "rule": inner, "step": step}
+
+
+def descend(rule: Any, gradient: Any, state: Any, weights: Any, most: float) -> tuple[Any, Any]:
+    """Weights and state after one step; no gradient may be endless, no weight above `most`."""
+    # As one vector: an operation for each array takes long to compile.
+    (slope, _), (flat, unravel) = ravel_pytree(gradient), ravel_pytree(weights)
+    slope = jnp.where(jnp.isfinite(slope), jnp.clip(slope, -1e6, 1e6), 0.0)
+    moves, state = rule.update(slope, state, flat)
+    return unravel(jnp.clip(flat + moves, -most, most)), state
+
+
+def clipped_mean(function: Any, weights: Any, rows: Any, clip: float) -> Any:
+    """The mean over public rows of gradients that are clipped as those of private rows are.
+
+    Else the two sides would be of different scales, and not cancel for rows of the same law.
+    """
+
+    def square(row: Any) -> Any:
+        slopes = jax.tree.leaves(jax.grad(function)(weights, row))
+        return sum(jnp.sum(slope**2) for slope in slopes)
+
+    norms = jnp.sqrt(jax.vmap(square)(rows))
+    factors = jnp.minimum(1.0, clip / jnp.maximum(norms, 1e-30))
+    return jax.grad(lambda weights: jnp.mean(factors * function(weights, rows)))(weights)
