@@ -13,7 +13,8 @@ import nacre
 from nacre.embed.kernel import GaussianKernels
 from nacre.embed.spectrum import RowSpectrum
 from nacre.errors import NacreError
-from nacre.methods.functional.programs import FreshWaves, exact_program, features_program
+from nacre.methods.functional.exact import exact_program
+from nacre.methods.minibatch.features import FreshWaves, features_program
 from nacre.nets.vector import RowVector
 from nacre.rows import Row, TableEncoder
 from nacre.schema import Categorical, Code, Integer, Layout, Number, Schema

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, final
 import numpy as np
 
 from nacre.errors import NacreError
-from nacre.methods.functional.steps import learn_by_steps, step_questions
 from nacre.methods.matching import AbstractMatching, see
+from nacre.methods.minibatch.steps import learn_by_steps, step_questions
 from nacre.methods.randomness import public_rng
 from nacre.methods.settings import setting
 from nacre.methods.targets import make_targets
@@ -210,7 +210,7 @@ class MERF(AbstractMatching):
 
     def _learn_by_steps(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
         """Train on a fresh noisy embedding of each batch of rows, the frequencies being fixed."""
-        from nacre.methods.functional.programs import FixedEmbedding, features_program
+        from nacre.methods.minibatch.features import FixedEmbedding, features_program
 
         encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
         vector, rng = RowVector(encoder.layout, encoder.place(encoder.label)), public_rng(key)
