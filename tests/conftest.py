@@ -35,6 +35,7 @@ UNOPTIMIZED = (
     "methods/test_any_schema.py",
     "methods/test_autogan.py",
     "methods/test_contract.py",
+    "methods/test_functional.py",
     "methods/test_settings.py",
     "publish",
     "report",
