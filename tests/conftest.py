@@ -27,7 +27,23 @@ TOGETHER = (
     "vault/test_logistic.py",
     "vault/test_vault.py",
 )
+# Files and folders whose tests ask nothing of the last bits of a number and take few steps: their
+# programs are compiled without the compiler's optimizations, which takes half as long.
+UNOPTIMIZED = (
+    "cli",
+    "docs",
+    "methods/test_any_schema.py",
+    "methods/test_autogan.py",
+    "methods/test_contract.py",
+    "methods/test_functional.py",
+    "methods/test_settings.py",
+    "publish",
+    "report",
+    "test_fit.py",
+    "test_load.py",
+)
 HERE = Path(__file__).parent
+QUICKLY = pytest.StashKey[bool]()
 
 
 def pytest_configure(config):
@@ -42,12 +58,26 @@ def pytest_configure(config):
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 
 
+def among(path, places):
+    """The first of these places that the path is, or is in."""
+    return next((p for p in places if path.is_relative_to(HERE / p)), None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Choose how the compiler works; what was compiled the other way must not be met again."""
+    quickly = among(item.path, UNOPTIMIZED) is not None
+    if item.config.stash.get(QUICKLY, False) is not quickly:
+        item.config.stash[QUICKLY] = quickly
+        jax.config.update("jax_disable_most_optimizations", quickly)
+        jax.clear_caches()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Give each of these a group; the tests of every method's contract one for each method."""
     for item in items:
-        path = item.path.as_posix()
-        group = next((g for g in TOGETHER if path.startswith((HERE / g).as_posix())), None)
+        group = among(item.path, TOGETHER)
         if item.path.name == "test_contract.py" and "name" in getattr(item, "fixturenames", ()):
             group = f"contract of {item.callspec.params['name']}"
         if group is not None:

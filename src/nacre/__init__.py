@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nacre.fit import fit as fit
     from nacre.ledger import Ledger as Ledger
     from nacre.methods.aim import AIM as AIM
-    from nacre.methods.autogan import AutoGAN as AutoGAN
+    from nacre.methods.autogan.autogan import AutoGAN as AutoGAN
     from nacre.methods.functional.functional import Functional as Functional
     from nacre.methods.merf import MERF as MERF
     from nacre.methods.mosaic.mosaic import Mosaic as Mosaic

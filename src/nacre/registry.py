@@ -15,7 +15,7 @@ METHODS = {
     "pearl": "nacre.methods.pearl:PEARL",
     "merf": "nacre.methods.merf:MERF",
     "functional": "nacre.methods.functional.functional:Functional",
-    "autogan": "nacre.methods.autogan:AutoGAN",
+    "autogan": "nacre.methods.autogan.autogan:AutoGAN",
     "aim": "nacre.methods.aim:AIM",
     "mst": "nacre.methods.mst:MST",
 }

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 import nacre
-from nacre.methods.autogan import AutoGAN, row_vector
+from nacre.methods.autogan.autogan import AutoGAN, row_vector
+from nacre.methods.autogan.programs import autoencoder_program, critic_program
 from nacre.rows import Row, TableEncoder
 from nacre.schema import Categorical, Integer, Real, Schema
 from nacre.vault import Adjacency, epsilon_of
@@ -43,10 +44,10 @@ FORMS = {
 def program(method, phase):
     """The program of a phase, the decoder being untrained."""
     rng = np.random.default_rng(0)
-    first = method.autoencoder_program(VECTOR, 100, rng)
+    first = autoencoder_program(method, VECTOR, 100, rng)
     if phase == "autoencoder":
         return first
-    return method.critic_program(VECTOR, first.state["average"]["decoder"], 100, rng)
+    return critic_program(method, VECTOR, first.state["average"]["decoder"], 100, rng)
 
 
 def questions(method, rows=1000):

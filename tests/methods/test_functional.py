@@ -13,7 +13,8 @@ import nacre
 from nacre.embed.kernel import GaussianKernels
 from nacre.embed.spectrum import RowSpectrum
 from nacre.errors import NacreError
-from nacre.methods.functional.programs import FreshWaves, exact_program, features_program
+from nacre.methods.functional.exact import exact_program
+from nacre.methods.minibatch.features import FreshWaves, features_program
 from nacre.nets.vector import RowVector
 from nacre.rows import Row, TableEncoder
 from nacre.schema import Categorical, Code, Integer, Layout, Number, Schema
@@ -65,11 +66,13 @@ def features(count):
 
 def contributions(program, rows=ROWS):
     shared = program.prepare(program.state, jax.random.key(2))
-    return jax.vmap(lambda row: program.per_row[0](shared, (), row, jax.random.key(3)))(rows)
+    one = lambda row: program.per_row[0](shared, (), row, jax.random.key(3))  # noqa: E731
+    return jax.jit(jax.vmap(one))(rows)
 
 
 def gradient(program, sums):
-    return program.update(program.state, (sums,), jax.random.key(4))
+    # Compiled as a whole: operation by operation takes longer.
+    return jax.jit(lambda sums: program.update(program.state, (sums,), jax.random.key(4)))(sums)
 
 
 def test_without_noise_both_forms_have_the_gradient_of_the_kernel_distance():

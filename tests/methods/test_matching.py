@@ -39,7 +39,14 @@ def linked():
         PEARL(generator="network", frequencies_on="row", frequencies=200, blocks=2, critic="free"),
         PEARL(generator="network", frequencies_on="row", frequencies=200, modes=2),
         MERF(generator="network", frequencies_on="row", frequencies=100, balance="class"),
-        PEARL(generator="network", frequencies_on="row", projection="pca", dimensions=3),
+        PEARL(
+            generator="network",
+            frequencies_on="row",
+            frequencies=200,
+            blocks=2,
+            projection="pca",
+            dimensions=3,
+        ),
     ],
     ids=["pearl-row-free", "pearl-row-modes", "merf-row", "pearl-pca"],
 )

@@ -209,7 +209,7 @@ def test_training_runs_checked_programs_only_and_update_cannot_use_a_stored_row(
     secret = jax.random.split(jax.random.key(1))
     arguments = (jnp.zeros(2), rows, np.ones(5, bool), secret, jax.random.key(2))
     with pytest.raises(RefusedFunction), jax.enable_x64(True):
-        unchecked.run(*arguments, jnp.arange(1, dtype=jnp.int32))
+        unchecked.compiled()(*arguments, range(1))
     loop = Loop(
         prepare=unchecked.prepare,
         stages=unchecked.stages,
@@ -220,7 +220,7 @@ def test_training_runs_checked_programs_only_and_update_cannot_use_a_stored_row(
     )
     with pytest.raises(jax.errors.UnexpectedTracerError), jax.enable_x64(True):
         checked = loop.checked(arguments[0], SHAPE, jax.random.key(0))
-        checked.run(*arguments, jnp.arange(1, dtype=jnp.int32))
+        checked.compiled()(*arguments, range(1))
 
 
 def test_honest_functions_pass():

@@ -38,6 +38,6 @@ def test_no_contribution_is_larger_than_the_clip(clip):
     with jax.enable_x64(True):
         for one in rows:
             for other in rows:
-                values = [jnp.asarray([one, other], jnp.float32)]
-                found = np.asarray(ready._clipped(stage, values)[0], np.float64)
+                values = jnp.asarray([one, other], jnp.float32)
+                found = np.asarray(ready._clipped(stage, values), np.float64)
                 assert np.linalg.norm(found) <= ready._units(stage)

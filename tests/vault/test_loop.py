@@ -10,7 +10,7 @@ import pytest
 from nacre.rows import Row, TableEncoder
 from nacre.schema import Integer, Schema
 from nacre.vault.integers import SCALE
-from nacre.vault.loop import Loop, LoopStage
+from nacre.vault.loop import Loop, LoopStage, step_keys
 
 QUIET = 0.0  # no noise
 ALL = 2**32 - 1
@@ -169,14 +169,42 @@ def test_what_is_released_are_whole_multiples_of_a_public_unit():
     found = np.asarray(compiled(loop, state)(state, table(3), jnp.ones(3, bool)), np.float64)
     assert np.abs(found / unit - np.rint(found / unit)).max() < 1e-6 * np.abs(found / unit).max()
     program = loop.checked(state, ENCODER.shape, jax.random.key(0))
-    keys = jax.random.split(jax.random.key(1)), jax.random.key(2)
+    keys = keys_of([0])
     with jax.enable_x64(True):
-        text = str(
-            jax.make_jaxpr(program.run)(
-                state, table(3), jnp.ones(3, bool), *keys, jnp.arange(1, dtype=jnp.int32)
-            )
-        )
+        text = str(jax.make_jaxpr(program.run)(state, table(3), jnp.ones(3, bool), keys, 1))
     assert "erf_inv" not in text and "random_bits[bit_width=64" in text
+
+
+def keys_of(numbers, stages=1):
+    secret, public = jax.random.split(jax.random.key(1)), jax.random.key(2)
+    return step_keys(secret, public, jnp.asarray(numbers, jnp.int32), stages=stages)
+
+
+def test_the_keys_of_a_step_follow_from_its_number_and_no_two_are_the_same():
+    def words(keys):
+        return [np.asarray(jax.random.key_data(kind)) for kind in keys]
+
+    together, apart = words(keys_of([3, 4, 70], 2)), words(keys_of([70, 3, 3], 2))
+    for some, others in zip(together, apart, strict=True):
+        np.testing.assert_array_equal(some[[2, 0, 0]], others)
+    every = np.concatenate([kind.reshape(-1, 2) for kind in together])
+    assert len(np.unique(every, axis=0)) == len(every) == 3 * (2 + 1 + 2 * 2 + 1 + 1)
+
+
+def test_just_the_steps_that_are_asked_for_are_run():
+    loop = Loop(
+        prepare=lambda state, key: None,
+        stages=(LoopStage(per_row=units, clip=2.0),),
+        update=lambda state, sums, key: state + 1,
+        threshold=ALL,
+        multiplier=QUIET,
+        chunk=64,
+    )
+    call = loop.checked(jnp.zeros(()), ENCODER.shape, jax.random.key(0)).compiled()
+    keys = jax.random.split(jax.random.key(1)), jax.random.key(2)
+    for steps in (1, 50, 51):
+        found = call(jnp.zeros(()), table(3), jnp.ones(3, bool), *keys, range(steps))
+        assert found == steps
 
 
 def test_both_secret_keys_decide_the_noise_and_the_batch():

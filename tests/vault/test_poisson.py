@@ -16,7 +16,7 @@ from scipy.stats import chi2, chisquare
 from nacre.rows import Row
 from nacre.vault import poisson
 from nacre.vault.integers import DISTANCE, WORD_BITS
-from nacre.vault.loop import Loop, LoopStage
+from nacre.vault.loop import Loop, LoopStage, step_keys
 from nacre.vault.poisson import by_hits, draw_batch, every_row, has_many, hit_weights, most_hits
 from nacre.vault.primitives import inner_programs
 
@@ -234,9 +234,8 @@ def test_a_step_makes_no_array_as_long_as_the_table(rows):
     loop = loop.checked(state, SHAPE, key)
     table = Row(*(jax.ShapeDtypeStruct((rows, *part.shape), part.dtype) for part in SHAPE))
     with jax.enable_x64(True):
-        valid, secret = jax.ShapeDtypeStruct((rows,), bool), jax.random.split(key)
-        program = jax.make_jaxpr(loop.run)(
-            state, table, valid, secret, key, jnp.arange(3, dtype=jnp.int32)
-        )
+        valid, numbers = jax.ShapeDtypeStruct((rows,), bool), jnp.arange(3, dtype=jnp.int32)
+        keys = step_keys(jax.random.split(key), key, numbers, stages=1)
+        program = jax.make_jaxpr(loop.run)(state, table, valid, keys, np.int32(3))
     # The small table shows that what is looked for would be found.
     assert (largest(program.jaxpr) < 1000) is (rows == 10**6)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.methods.autoencoder import Anchors, Autoencoder, draw_anchors
-from nacre.methods.matching import public_rng
+from nacre.methods.randomness import public_rng
 from nacre.methods.targets import make_targets
 from nacre.nets.layers import mlp, run
 from nacre.nets.network import input_width

@@ -437,13 +437,6 @@ class AbstractMatching(AbstractMethod):
         return np.asarray(found / found.sum(), np.float64)
 
 
-def public_rng(key: Any) -> np.random.Generator:
-    """A NumPy generator for public randomness, from a JAX key."""
-    import jax
-
-    return np.random.default_rng(np.asarray(jax.random.key_data(key)))
-
-
 def _unsigned(segments: Sequence[tuple[int, float]]) -> tuple[Segment, ...]:
     return tuple(Segment(size=size, norm=norm, signed=False) for size, norm in segments)
 

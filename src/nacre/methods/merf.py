@@ -15,8 +15,9 @@ import numpy as np
 
 from nacre.errors import NacreError
 from nacre.methods.codes import code_questions, learn_on_codes
-from nacre.methods.functional.steps import learn_by_steps, step_questions
-from nacre.methods.matching import AbstractMatching, public_rng, see
+from nacre.methods.matching import AbstractMatching, see
+from nacre.methods.minibatch.steps import learn_by_steps, step_questions
+from nacre.methods.randomness import public_rng
 from nacre.methods.settings import setting
 from nacre.methods.targets import make_targets
 from nacre.nets.vector import RowVector
@@ -295,7 +296,7 @@ class MERF(AbstractMatching):
 
     def _learn_by_steps(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
         """Train on a fresh noisy embedding of each batch of rows, the frequencies being fixed."""
-        from nacre.methods.functional.programs import FixedEmbedding, features_program
+        from nacre.methods.minibatch.features import FixedEmbedding, features_program
 
         encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
         vector, rng = RowVector(encoder.layout, encoder.place(encoder.label)), public_rng(key)

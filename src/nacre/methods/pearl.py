@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, final
 import numpy as np
 
 from nacre.errors import NacreError
-from nacre.methods.matching import AbstractMatching, public_rng, see
+from nacre.methods.matching import AbstractMatching, see
+from nacre.methods.randomness import public_rng
 from nacre.methods.settings import setting
 from nacre.methods.targets import make_targets
 from nacre.rows import TableEncoder

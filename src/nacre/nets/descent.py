@@ -10,9 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from nacre.nets.layers import AbstractLayer, start
-
-LARGEST = 100.0  # no weight may be larger: so nothing overflows, whatever the learning rates
+from nacre.nets.layers import LARGEST, AbstractLayer, start
 
 
 def first_weights(layers: Sequence[AbstractLayer], rng: np.random.Generator) -> Any:
@@ -49,3 +47,18 @@ def descend(
     slope = jnp.where(jnp.isfinite(slope), jnp.clip(slope, -1e6, 1e6), 0.0)
     moves, state = rule.update(slope, state, flat)
     return unravel(jnp.clip(flat + moves, -most, most)), state
+
+
+def clipped_mean(function: Any, weights: Any, rows: Any, clip: float) -> Any:
+    """The mean over public rows of gradients that are clipped as those of private rows are.
+
+    Else the two sides would be of different scales, and not cancel for rows of the same law.
+    """
+
+    def square(row: Any) -> Any:
+        slopes = jax.tree.leaves(jax.grad(function)(weights, row))
+        return sum(jnp.sum(slope**2) for slope in slopes)
+
+    norms = jnp.sqrt(jax.vmap(square)(rows))
+    factors = jnp.minimum(1.0, clip / jnp.maximum(norms, 1e-30))
+    return jax.grad(lambda weights: jnp.mean(factors * function(weights, rows)))(weights)

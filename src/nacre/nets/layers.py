@@ -21,6 +21,7 @@ from nacre.errors import NacreError
 
 Arrays = Mapping[str, Any]
 SMALL = 1e-5  # added to variances
+LARGEST = 100.0  # no trained weight may be larger: so nothing overflows, whatever the rates
 WIDEST = 1 << 20  # of a layer that a file may ask for
 
 

@@ -7,9 +7,10 @@ its true sensitivity, so dp_accounting is always asked about add-or-remove of on
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from scipy.special import expit, log_ndtr, logit, ndtr, ndtri
 
@@ -281,7 +282,36 @@ def total_mu(releases: Sequence[Release]) -> float:
     return math.sqrt(math.fsum(r.mu**2 for r in releases))
 
 
-def _distribution(releases: Sequence[Release]) -> Any:
+class _Composition(NamedTuple):
+    """Releases as their cost depends on them: of each noise multiplier, rate (or None), steps."""
+
+    events: tuple[tuple[float, float | None, int], ...]
+
+    def get_epsilon(self, delta: float) -> float:
+        """At this delta, by the composed privacy-loss distribution."""
+        return _epsilon_at(self, delta)
+
+
+def _distribution(releases: Sequence[Release]) -> _Composition:
+    """What is composed: Gaussian noise, on Poisson batches where there is a rate."""
+    return _Composition(
+        tuple(
+            (1 / release.mu, None, 1)
+            if release.one_shot
+            else (release.multiplier, release.rate, release.steps)
+            for release in releases
+        )
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _epsilon_at(composition: _Composition, delta: float) -> float:
+    """Kept, as a fit asks again and again: for its plan, its charge, its guarantee, its file."""
+    return float(_composed(composition).get_epsilon(delta))
+
+
+@functools.lru_cache(maxsize=2)  # they can be large
+def _composed(composition: _Composition) -> Any:
     """The composed privacy-loss distribution, as dp_accounting's accountant."""
     import dp_accounting
     from dp_accounting.pld import pld_privacy_accountant
@@ -289,12 +319,11 @@ def _distribution(releases: Sequence[Release]) -> Any:
     accountant = pld_privacy_accountant.PLDAccountant(
         dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE
     )
-    for release in releases:
-        if release.one_shot:
-            accountant.compose(dp_accounting.GaussianDpEvent(1 / release.mu))
-            continue
-        event = dp_accounting.GaussianDpEvent(release.multiplier)
-        accountant.compose(dp_accounting.PoissonSampledDpEvent(release.rate, event), release.steps)
+    for multiplier, rate, steps in composition.events:
+        event = dp_accounting.GaussianDpEvent(multiplier)
+        if rate is not None:
+            event = dp_accounting.PoissonSampledDpEvent(rate, event)
+        accountant.compose(event, steps)
     return accountant
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import struct
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from nacre.errors import NacreError
 from nacre.vault.integers import SCALE, discrete_gaussian
@@ -21,6 +23,7 @@ LANES = 64  # rows of a chunk that every CPU of today works off alike, wherever 
 MOST_UNITS = 2.0**50  # of one clip: float64 holds every contribution exactly
 ANCHOR = 1.5 * 2.0**52  # from here float64 counts in ones, 2^51 in either direction
 ANCHOR_BITS = struct.unpack("<q", struct.pack("<d", ANCHOR))[0]
+AHEAD = 50  # keys are made for a multiple of so many steps, so that few programs are compiled
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -38,6 +41,45 @@ class LoopStage:
     def __post_init__(self) -> None:
         if not (1e-15 <= self.clip <= 1e15 and 0 < self.share <= 1):
             raise NacreError("A stage needs a clip from 1e-15 to 1e15 and a share in (0, 1].")
+
+
+class StepKeys(NamedTuple):
+    """The keys of some steps, which are their first axis; the first three are secret.
+
+    Attributes:
+        sampling: two for the batch.
+        rows: one from which each row's own follows.
+        noise: two for the noise of each stage.
+        prepare: the caller's, before the rows are read.
+        update: the caller's, after the noise was added.
+    """
+
+    sampling: Any
+    rows: Any
+    noise: Any
+    prepare: Any
+    update: Any
+
+
+@functools.partial(jax.jit, static_argnames="stages")
+def step_keys(secret: Any, public: Any, numbers: Any, *, stages: int) -> StepKeys:
+    """The keys of the steps with these numbers, from two secret ones and the caller's.
+
+    A program of its own, which all loops share: random generators take long to compile.
+    """
+
+    def one(number: Any) -> StepKeys:
+        fresh = jax.vmap(lambda key: jax.random.split(jax.random.fold_in(key, number), 3))
+        sampling, rows, noise = (fresh(secret)[:, place] for place in range(3))
+        bits = secret_bits(rows, (2,), jnp.uint32)
+        row_key = jax.random.wrap_key_data(bits, impl="threefry2x32")
+        of_stage = jax.vmap(jax.random.fold_in, in_axes=(0, None))
+        by_stage = jnp.stack([of_stage(noise, place) for place in range(stages)])
+        prepare, update = jax.random.split(jax.random.fold_in(public, number))
+        return StepKeys(sampling, row_key, by_stage, prepare, update)
+
+    with jax.enable_x64(False):
+        return jax.lax.map(one, numbers)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -127,47 +169,49 @@ class Loop:
         return sum(math.prod(v.shape) for program in programs for v in program.outputs)  # type: ignore[attr-defined]
 
     def compiled(self) -> Callable[..., Any]:
-        """`run`, compiled for the CPU with 64-bit numbers, wherever its arguments come from."""
+        """`run`, compiled for the CPU with 64-bit numbers, wherever its arguments come from.
+
+        The function takes the state, the rows, which of them count, the two secret keys of
+        `system_key`, the caller's key, and the numbers of the steps.
+        """
         compiled = jax.jit(self.run)
 
-        def call(*arguments: Any) -> Any:
+        def call(state: Any, rows: Any, valid: Any, secret: Any, public: Any, numbers: Any) -> Any:
+            count = np.int32(len(numbers))
+            # int32: fold_in is the same in 32- and 64-bit mode.
+            numbers = np.pad(np.asarray(numbers, np.int32), (0, -len(numbers) % AHEAD))
             with jax.enable_x64(True), on_cpu():
-                return compiled(*on_device(arguments))
+                secret, public, numbers = on_device((secret, public, numbers))
+                keys = step_keys(secret, public, numbers, stages=len(self.stages))
+                return compiled(*on_device((state, rows, valid)), keys, count)
 
         return call
 
-    def run(self, state: Any, rows: Any, valid: Any, secret: Any, public: Any, steps: Any) -> Any:
-        """Run the given step numbers; to be compiled with 64-bit numbers enabled.
+    def run(self, state: Any, rows: Any, valid: Any, keys: StepKeys, count: Any) -> Any:
+        """Run the first `count` of the steps with these keys, with 64-bit numbers enabled.
 
-        `secret` are the two keys of `system_key`, `public` is the caller's.
+        One program serves any number of steps.
         """
 
-        def one(state: Any, step: Any) -> tuple[Any, None]:
-            return self._step(state, rows, valid, secret, public, step), None
+        def one(place: Any, state: Any) -> Any:
+            return self._step(state, rows, valid, jax.tree.map(lambda key: key[place], keys))
 
-        return jax.lax.scan(one, state, steps)[0]
+        return jax.lax.fori_loop(0, count, one, state)
 
-    def _step(self, state: Any, rows: Any, valid: Any, secret: Any, public: Any, step: Any) -> Any:
+    def _step(self, state: Any, rows: Any, valid: Any, keys: StepKeys) -> Any:
         with jax.enable_x64(False):
-            fresh = jax.vmap(lambda key: jax.random.split(jax.random.fold_in(key, step), 3))
-            sampling, row_keys, noise_keys = (fresh(secret)[:, place] for place in range(3))
-            row_key = jax.random.wrap_key_data(
-                secret_bits(row_keys, (2,), jnp.uint32), impl="threefry2x32"
-            )
-            open_keys = jax.random.split(jax.random.fold_in(public, step))
-            shared = self.prepare(state, open_keys[0])
-        batch, size = draw_batch(sampling, valid, self.threshold)
+            shared = self.prepare(state, keys.prepare)
+        batch, size = draw_batch(keys.sampling, valid, self.threshold)
         sums: tuple[Any, ...] = ()
         for place, stage in enumerate(self.stages):
-            noisy = self._stage_sum(stage, (shared, sums), rows, batch, size, row_key)
+            noisy = self._stage_sum(stage, (shared, sums), rows, batch, size, keys.rows)
             if self.multiplier:
-                keys = jax.vmap(jax.random.fold_in, in_axes=(0, None))(noise_keys, place)
-                noisy = noisy + discrete_gaussian(keys, len(noisy))
+                noisy = noisy + discrete_gaussian(keys.noise[place], len(noisy))
             # From here on everything is public.
             values = noisy.astype(jnp.float64) * (stage.clip / self._units(stage))
             sums = (*sums, _unravel(values.astype(jnp.float32), stage.per_row))
         with jax.enable_x64(False):
-            return self.update(state, sums, open_keys[1])
+            return self.update(state, sums, keys.update)
 
     def _stage_sum(
         self, stage: LoopStage, public: Any, rows: Any, batch: Any, size: Any, key: Any
@@ -179,48 +223,43 @@ class Loop:
         leaves = jax.tree.leaves(public)  # here, as the caller's classes may not see rows
         total = len(rows[0])
 
-        def outputs(index: Any) -> Any:
+        def output(index: Any) -> Any:
             row = [part[jnp.minimum(index, total - 1)] for part in rows]
             with jax.enable_x64(False):
-                return program(*leaves, *row, jax.random.fold_in(key, index))
+                values = program(*leaves, *row, jax.random.fold_in(key, index))
+                # As one vector: an operation for each array takes long to compile.
+                return jnp.concatenate([value.astype(jnp.float32).ravel() for value in values])
 
-        def add(sums: Any, values: Any) -> Any:
-            steps = self._clipped(stage, values)
-            return [found + step for found, step in zip(sums, steps, strict=True)]
-
-        none = [jnp.zeros(value.shape, jnp.int64) for value in program.outputs]
+        none = jnp.zeros(sum(math.prod(value.shape) for value in program.outputs), jnp.int64)
         if self.exact:
-            sums = jax.lax.fori_loop(0, size, lambda i, sums: add(sums, outputs(batch[i])), none)
-            return jnp.concatenate([found.ravel() for found in sums])
+            return jax.lax.fori_loop(
+                0, size, lambda i, sums: sums + self._clipped(stage, output(batch[i])), none
+            )
         padded = jnp.concatenate([batch, jnp.full(self.chunk, total, batch.dtype)])
 
         def body(carry: Any) -> Any:
             start, sums = carry
             part = jax.lax.dynamic_slice(padded, (start,), (self.chunk,))
-            values = jax.vmap(outputs)(part)
+            values = jax.vmap(output)(part)
             # One row after the other, and none that is not there.
             rest = jnp.minimum(size - start, self.chunk)
             return start + self.chunk, jax.lax.fori_loop(
-                0, rest, lambda i, sums: add(sums, [value[i] for value in values]), sums
+                0, rest, lambda i, sums: sums + self._clipped(stage, values[i]), sums
             )
 
         begin = (jnp.zeros((), batch.dtype), none)
-        sums = jax.lax.while_loop(lambda carry: carry[0] < size, body, begin)[1]
-        return jnp.concatenate([found.ravel() for found in sums])
+        return jax.lax.while_loop(lambda carry: carry[0] < size, body, begin)[1]
 
-    def _clipped(self, stage: LoopStage, values: Sequence[Any]) -> list[Any]:
+    def _clipped(self, stage: LoopStage, value: Any) -> Any:
         """One row's contribution in whole units: zero if it has anything that is not finite."""
-        wide = [value.astype(jnp.float64) for value in values]
-        norm = jnp.sqrt(sum(jnp.sum(value**2) for value in wide))
+        wide = value.astype(jnp.float64)
+        norm = jnp.sqrt(jnp.sum(wide**2))
         # Shrunk by 2^-40 so that rounding of the norm cannot carry it over the clip.
         scale = jnp.minimum(1.0, stage.clip / norm) * (1 - 2.0**-40)
         most = self._units(stage)
         units = scale * (most / stage.clip)
         good = jnp.isfinite(norm) & (norm > 0) & jnp.isfinite(units)  # then every value is, too
-        return [
-            _integers(jnp.where(good, jnp.clip(jnp.trunc(value * units), -most, most), 0.0))
-            for value in wide
-        ]
+        return _integers(jnp.where(good, jnp.clip(jnp.trunc(wide * units), -most, most), 0.0))
 
 
 def _integers(whole: Any) -> Any:

@@ -1,1 +1,1 @@
-"""Functional Renyi DP: its settings, and its two step-wise releases."""
+"""Functional Renyi DP: its settings, and the release that it alone has."""

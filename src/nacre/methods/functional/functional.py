@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, final
 import numpy as np
 
 from nacre.errors import NacreError
-from nacre.methods.functional.steps import learn_by_steps, step_questions
-from nacre.methods.matching import AbstractMatching, public_rng, see
+from nacre.methods.matching import AbstractMatching, see
+from nacre.methods.minibatch.steps import learn_by_steps, step_questions
+from nacre.methods.randomness import public_rng
 from nacre.methods.settings import setting
 from nacre.methods.targets import make_targets
 from nacre.nets.vector import RowVector
@@ -249,7 +250,8 @@ class Functional(AbstractMatching):
     def _learn_by_steps(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
         """Count, then train on noisy sums over Poisson batches."""
         from nacre.embed.kernel import GaussianKernels
-        from nacre.methods.functional.programs import FreshWaves, exact_program, features_program
+        from nacre.methods.functional.exact import exact_program
+        from nacre.methods.minibatch.features import FreshWaves, features_program
 
         encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
         vector = _vector(encoder)

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 from nacre.histograms.cells import EXACT_TICKS, Column, table_columns
-from nacre.methods.matching import public_rng
 from nacre.methods.method import AbstractMethod
+from nacre.methods.randomness import public_rng
 from nacre.methods.settings import setting, settle
 from nacre.rows import TableEncoder
 from nacre.vault import Adjacency, Bound, Segment, Sum

@@ -204,7 +204,6 @@ def answer(
 ) -> Any:
     """Check the program, charge, then run the compiled loop; the last state."""
     import jax
-    import jax.numpy as jnp
 
     from nacre.vault.loop import Loop, LoopStage, on_device
 
@@ -236,8 +235,7 @@ def answer(
     secret, state, steps = system_key(), program.state, question.steps
     run = loop.compiled()
     for start in range(0, steps, REPORT_EVERY):
-        # int32 step numbers: fold_in is the same in 32- and 64-bit mode.
-        numbers = jnp.arange(start, min(steps, start + REPORT_EVERY), dtype=jnp.int32)
+        numbers = range(start, min(steps, start + REPORT_EVERY))
         state = run(state, rows, valid, secret, key, numbers)
         jax.block_until_ready(state)
         on_progress(min(1.0, (start + len(numbers)) / steps))

@@ -9,16 +9,16 @@ Here either both are trained by DP-SGD together, or the encoder is random and pu
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, final
 
 import numpy as np
 
 from nacre.methods.autoencoder import Autoencoder, by_place
-from nacre.methods.matching import public_rng
 from nacre.methods.method import AbstractMethod
+from nacre.methods.randomness import public_rng
 from nacre.methods.settings import setting, settle
 from nacre.nets.layers import (
+    LARGEST,
     AbstractLayer,
     BatchNorm,
     LayerNorm,
@@ -28,7 +28,6 @@ from nacre.nets.layers import (
     Tanh,
     freeze,
     mlp,
-    run,
     size,
 )
 from nacre.nets.network import NetworkGenerator
@@ -42,9 +41,7 @@ if TYPE_CHECKING:
 
 SLOPE = 0.2  # of leaky ReLUs
 COUNT = 0.02  # share of the budget that buys the number of rows, where that is private
-FAKES = 4096  # generated rows a step, at most
 FROZEN = 1 << 13  # generated rows whose statistics batch norms are frozen at
-Arrays = Sequence[Any]
 
 
 @final
@@ -92,7 +89,7 @@ class AutoGAN(AbstractMethod):
     critic_batch: int = setting(256, "rows of a step, about", low=1, high=10**6)
     critic_clip: float = setting(0.1, "of a row's gradient", low=1e-6, high=1e6)
     critic_rate: float = setting(0.001, "RMSProp's learning rate", low=1e-6, high=1)
-    critic_clamp: float = setting(0.1, "largest weight of the critic", low=1e-4, high=100)
+    critic_clamp: float = setting(0.1, "largest weight of the critic", low=1e-4, high=LARGEST)
 
     generator_every: int = setting(
         5, "steps of the critic for each of the generator", low=1, high=10**6
@@ -153,6 +150,7 @@ class AutoGAN(AbstractMethod):
             hidden=self.hidden and 8,
             code=4,
             latent=6,
+            blocks=1,
             critic=8,
             autoencoder_steps=4,
             autoencoder_batch=64,
@@ -224,6 +222,8 @@ class AutoGAN(AbstractMethod):
         """Train the autoencoder, then critic and generator through its decoder."""
         import jax
 
+        from nacre.methods.autogan.programs import critic_program
+
         rng, (first_key, second_key) = public_rng(key), jax.random.split(key)
         vector = row_vector(vault.encoder)
         *counts, first, second = self.questions(
@@ -236,7 +236,7 @@ class AutoGAN(AbstractMethod):
         program = self.autoencoder_program(vector, known, rng)
         state = vault.train(first, program, rows=rows, key=first_key)  # type: ignore[arg-type]
         decoder = state["average"]["decoder"]
-        program = self.critic_program(vector, decoder, known, rng)
+        program = critic_program(self, vector, decoder, known, rng)
         state = vault.train(second, program, rows=rows, key=second_key)  # type: ignore[arg-type]
         layers = (*self.generator_layers(), *self.decoder_layers(vector.width))
         average = state["writer"]["average"]
@@ -272,104 +272,7 @@ class AutoGAN(AbstractMethod):
         """Phase 1 as the vault runs it."""
         return self.autoencoder(vector).program(lambda row: (vector.of(row), 0), rows, rng)
 
-    def critic_program(
-        self, vector: RowVector, decoder: Arrays, rows: float, rng: np.random.Generator
-    ) -> Program:
-        """Phase 2: the critic by DP-SGD; generated rows, and the generator's steps, are public.
-
-        Sensitivity:
-            add-remove `critic_clip` a step: the gradient of what the critic says of one row.  That
-            of generated rows is added in `update`, without noise.
-
-        Public:
-            the decoder, whose training was private; the expected number of rows.
-        """
-        import jax
-        import jax.numpy as jnp
-        import optax
-        from jax.flatten_util import ravel_pytree
-
-        from nacre.nets.descent import begin, descend, first_weights, move
-
-        layers, writing = self.critic_layers(vector.width), self.generator_layers()
-        reading = self.decoder_layers(vector.width)
-        writer = {"generator": first_weights(writing, rng)}
-        if self.decoder == "tuned":
-            writer["decoder"] = list(decoder)
-        critic_rule = optax.rmsprop(self.critic_rate, decay=0.99)
-        writer_rule = optax.rmsprop(self.generator_rate, decay=0.99)
-        shape = (min(max(self.critic_batch, 2), FAKES), self.latent)
-        clamp = self.critic_clamp
-
-        def judged(critic: Any, x: Any) -> Any:
-            return run(layers, critic, x, jnp)[..., 0]
-
-        def rows_of(writer: Any, latents: Any, key: Any) -> Any:
-            codes = run(writing, writer["generator"], latents, jnp)
-            outputs = run(reading, writer.get("decoder", decoder), codes, jnp)
-            if self.outputs == "sampled":
-                return vector.rows(outputs, key)
-            return jax.nn.sigmoid(outputs)
-
-        def gradient(critic: Any, earlier: Any, row: Any, key: Any) -> Any:
-            return jax.grad(judged)(critic, vector.of(row))
-
-        def write(state: Any, critic: Any, drawn: Any) -> Any:
-            def loss(writer: Any) -> Any:
-                return -judged(critic, rows_of(writer, *drawn)).mean()
-
-            return move(state, jax.grad(loss)(state["weights"]), writer_rule, self.averaging)
-
-        def update(state: Any, sums: Any, key: Any) -> Any:
-            first, second = jax.random.split(key)
-            drawn = jax.random.normal(first, shape), second
-            made = rows_of(state["writer"]["weights"], *drawn)
-            fake = _clipped_mean(judged, state["critic"], made, self.critic_clip)
-            expected = min(self.critic_batch, rows)
-            slope = jax.tree.map(lambda f, real: f - real / expected, fake, sums[0])
-            critic, rule = descend(critic_rule, slope, state["rule"], state["critic"], clamp)
-            step = state["step"] + 1
-            writer = jax.lax.cond(
-                step % self.generator_every == 0,
-                lambda writer: write(writer, critic, drawn),
-                lambda writer: writer,
-                state["writer"],
-            )
-            return {"critic": critic, "rule": rule, "writer": writer, "step": step}
-
-        critic = jax.tree.map(
-            lambda value: jnp.clip(value, -clamp, clamp), first_weights(layers, rng)
-        )
-        return Program(
-            state={
-                "critic": critic,
-                "rule": critic_rule.init(ravel_pytree(critic)[0]),
-                "writer": begin(writer, writer_rule),
-                "step": jnp.zeros((), jnp.int32),
-            },
-            prepare=lambda state, key: state["critic"],
-            per_row=(gradient,),
-            update=update,
-        )
-
 
 def row_vector(encoder: Any) -> RowVector:
     """Every column is just a column, the label too."""
     return RowVector(encoder.layout, None, single=True)
-
-
-def _clipped_mean(function: Any, weights: Any, rows: Any, clip: float) -> Any:
-    """The mean over public rows of gradients that are clipped as those of private rows are.
-
-    Else the two sides would be of different scales, and not cancel for rows of the same law.
-    """
-    import jax
-    import jax.numpy as jnp
-
-    def square(row: Any) -> Any:
-        slopes = jax.tree.leaves(jax.grad(function)(weights, row))
-        return sum(jnp.sum(slope**2) for slope in slopes)
-
-    norms = jnp.sqrt(jax.vmap(square)(rows))
-    factors = jnp.minimum(1.0, clip / jnp.maximum(norms, 1e-30))
-    return jax.grad(lambda weights: jnp.mean(factors * function(weights, rows)))(weights)

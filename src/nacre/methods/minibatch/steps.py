@@ -69,7 +69,7 @@ def learn_by_steps(
     import jax
     import jax.numpy as jnp
 
-    from nacre.methods.functional.student import make_student
+    from nacre.methods.minibatch.student import make_student
     from nacre.nets.minimize import Schedule
 
     counting, training = questions
