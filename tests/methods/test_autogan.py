@@ -11,7 +11,7 @@ import pytest
 
 import nacre
 from nacre.methods.autogan.autogan import AutoGAN, row_vector
-from nacre.methods.autogan.programs import autoencoder_program, critic_program
+from nacre.methods.autogan.programs import critic_program
 from nacre.rows import Row, TableEncoder
 from nacre.schema import Categorical, Integer, Real, Schema
 from nacre.vault import Adjacency, epsilon_of
@@ -44,7 +44,7 @@ FORMS = {
 def program(method, phase):
     """The program of a phase, the decoder being untrained."""
     rng = np.random.default_rng(0)
-    first = autoencoder_program(method, VECTOR, 100, rng)
+    first = method.autoencoder_program(VECTOR, 100, rng)
     if phase == "autoencoder":
         return first
     return critic_program(method, VECTOR, first.state["average"]["decoder"], 100, rng)
