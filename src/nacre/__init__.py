@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from nacre.methods.autogan.autogan import AutoGAN as AutoGAN
     from nacre.methods.functional.functional import Functional as Functional
     from nacre.methods.merf import MERF as MERF
+    from nacre.methods.moments.moments import Moments as Moments
     from nacre.methods.mosaic.mosaic import Mosaic as Mosaic
     from nacre.methods.mst import MST as MST
     from nacre.methods.pearl import PEARL as PEARL

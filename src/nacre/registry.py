@@ -18,9 +18,13 @@ METHODS = {
     "autogan": "nacre.methods.autogan.autogan:AutoGAN",
     "aim": "nacre.methods.aim:AIM",
     "mst": "nacre.methods.mst:MST",
+    "moments": "nacre.methods.moments.moments:Moments",
 }
 
-AUTOMATIC = {"table": ("mosaic", "Mosaic has scored best on tables")}
+AUTOMATIC = {
+    "table": ("mosaic", "Mosaic has scored best on tables"),
+    "image": ("moments", "Moments has scored best on images"),
+}
 """What 'auto' means for each kind of data, and why."""
 
 ENCODERS = {
@@ -31,6 +35,7 @@ ENCODERS = {
 GENERATORS = {
     "GraphicalGenerator": "nacre.methods.graphical.generator:GraphicalGenerator",
     "MixtureGenerator": "nacre.nets.mixture:MixtureGenerator",
+    "MomentsGenerator": "nacre.methods.moments.generator:MomentsGenerator",
     "MosaicGenerator": "nacre.methods.mosaic.generator:MosaicGenerator",
     "NetworkGenerator": "nacre.nets.network:NetworkGenerator",
     "NetworksByClass": "nacre.nets.by_class:NetworksByClass",

@@ -41,7 +41,8 @@ STEPWISE = (
     "functional-exact",
     "toy-steps",
 )
-NAMES = (*METHODS, *VARIANTS, "toy-steps")
+TABLES = [name for name in METHODS if "table" in find(name).data]
+NAMES = (*TABLES, *VARIANTS, "toy-steps")
 COLUMNS = {
     "age": Integer(low=0, high=99),
     "wage": Real(low=0, high=1000, decimals=2, nullable=True),

@@ -45,14 +45,22 @@ class ExactSum:
         not strictly increase make the contribution zero.
     """
 
-    def __init__(self, features: Features, bound: Bound, encoder: AbstractEncoder | View):
+    def __init__(
+        self,
+        features: Features,
+        bound: Bound,
+        encoder: AbstractEncoder | View,
+        public: Any = None,
+    ):
         self.bound, self.encoder = bound, encoder
         if bound.by is not None:
             encoder.classes(
                 jax.tree.map(lambda leaf: np.zeros((1, *leaf.shape)), encoder.shape), bound.by
             )
         with jax.enable_x64(True), on_cpu():
-            self.features = trace(features, encoder.shape)
+            seen = () if public is None else (_shapes(public),)
+            self.features = trace(features, encoder.shape, *seen)
+            self._step = jax.jit(self._block, donate_argnums=(2, 3))
         structure: Any = jax.tree.structure(self.features.shape)
         self.sparse = bool(structure == jax.tree.structure((0, 0)))
         self._single = bool(structure == jax.tree.structure(0))
@@ -90,28 +98,36 @@ class ExactSum:
                 f"the bound describes {self.bound.size}."
             )
 
-    def __call__(self, stream: Iterable[Block]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Sums of shape (classes, size) in `units`, and the number of good rows in each class."""
+    def __call__(
+        self, stream: Iterable[Block], public: Any = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Sums of shape (classes, size) in `units`, and the number of good rows in each class.
+
+        `public` are arrays of the shapes that the sum was made for: one program serves them all.
+        """
         with jax.enable_x64(True), on_cpu():
             classes = self.bound.classes
-            step = jax.jit(self._block, donate_argnums=(1, 2))
             constants = self.features.constants
+            given = [jnp.asarray(leaf) for leaf in jax.tree.leaves(public)]
             sums = jnp.zeros((classes, self.bound.size), jnp.int64)
             counts = jnp.zeros(classes, jnp.int64)
             for block in stream:
-                sums, counts = step(constants, sums, counts, block.rows, block.valid)
+                sums, counts = self._step(constants, given, sums, counts, block.rows, block.valid)
             return np.array(sums), np.array(counts)
 
     def _block(
         self,
         constants: Any,
+        given: list[jax.Array],
         sums: jax.Array,
         counts: jax.Array,
         rows: Any,
         valid: jax.Array,
     ) -> tuple[jax.Array, jax.Array]:
         contributions: Any
-        one_row = functools.partial(self._sparse_row if self.sparse else self._dense_row, constants)
+        one_row = functools.partial(
+            self._sparse_row if self.sparse else self._dense_row, constants, given
+        )
         if self.exact:
             contributions, good = jax.vmap(one_row)(rows)
         else:
@@ -146,8 +162,10 @@ class ExactSum:
         largest = math.isqrt(max(self.limits, default=0)) + 1
         return jnp.int32 if largest * rows < 2**31 else jnp.int64
 
-    def _dense_row(self, constants: Any, row: Any) -> tuple[jax.Array, jax.Array]:
-        (values,) = self.features(*row, constants=constants)
+    def _dense_row(
+        self, constants: Any, given: list[jax.Array], row: Any
+    ) -> tuple[jax.Array, jax.Array]:
+        (values,) = self.features(*row, *given, constants=constants)
         good = jnp.all(jnp.isfinite(values))
         parts = []
         for place, segment in enumerate(self.bound.segments):
@@ -158,9 +176,9 @@ class ExactSum:
         return jnp.concatenate(parts) if parts else jnp.zeros(0, jnp.int32), good
 
     def _sparse_row(
-        self, constants: Any, row: Any
+        self, constants: Any, given: list[jax.Array], row: Any
     ) -> tuple[tuple[jax.Array, jax.Array], jax.Array]:
-        indices, values = self.features(*row, constants=constants)
+        indices, values = self.features(*row, *given, constants=constants)
         good = jnp.all(jnp.isfinite(values))
         good &= jnp.all(indices[1:] > indices[:-1])
         good &= jnp.all((indices >= 0) & (indices < self.bound.size))
@@ -194,3 +212,9 @@ class ExactSum:
         scale = jnp.where(square > limit, jnp.sqrt(limit / square) * (1 - 2.0**-40), 1.0)
         scaled = jnp.trunc(part * scale).astype(part.dtype)
         return jnp.where(square > limit, scaled, part)
+
+
+def _shapes(public: Any) -> Any:
+    return jax.tree.map(
+        lambda leaf: jax.ShapeDtypeStruct(np.shape(leaf), jnp.asarray(leaf).dtype), public
+    )

@@ -47,7 +47,7 @@ REDUCTIONS = (
     *("reduce_window_max", "reduce_window_min", "reduce_window_sum", "top_k"),
     *("select_and_gather_add", "select_and_scatter_add"),
 )
-PRODUCTS = ("dot_general", "conv_general_dilated")
+PRODUCTS = ("dot_general", "conv_general_dilated", "fft")
 # Keys are those of Threefry: `nacre.vault.tracing` looks at the type of every one.
 RANDOM = (
     *("random_bits", "random_clone", "random_fold_in", "random_seed", "random_split"),

@@ -14,7 +14,7 @@ from nacre.errors import BudgetExceeded, NacreError
 from nacre.rows.encoder import AbstractEncoder
 from nacre.rows.stream import Stream
 from nacre.vault.accountant import Release, epsilon_of
-from nacre.vault.bound import Adjacency
+from nacre.vault.bound import Adjacency, Bound
 from nacre.vault.doors import choose as choose_door
 from nacre.vault.doors import keys as keys_door
 from nacre.vault.doors import steps as steps_door
@@ -30,6 +30,7 @@ from nacre.vault.question import AbstractQuestion
 if TYPE_CHECKING:
     import jax.numpy as jnp
 
+    from nacre.vault.exact_sum import ExactSum
     from nacre.vault.view import View
 
 
@@ -71,6 +72,7 @@ class Vault:
         self._charge_to = charge
         self._lock = threading.Lock()
         self._made: dict[int, Release] = {}  # by place in the plan
+        self._last: tuple[Any, ExactSum] | None = None
         if any(isinstance(planned.question, Steps) for planned in plan.asked):
             stream.require_memory()  # before anything is charged
 
@@ -100,20 +102,42 @@ class Vault:
         return View(function, self._stream, lambda: self.report("looking at the rows", None))
 
     def sum(
-        self, question: Sum, features: Callable[[Any], Any], *, through: View | None = None
+        self,
+        question: Sum,
+        features: Callable[..., Any],
+        *,
+        public: Any = None,
+        through: View | None = None,
     ) -> Sums:
-        """The noisy sum of `features(row)` over all rows, or over what a view shows: see `Sum`."""
+        """The noisy sum of `features(row)` over all rows, or over what a view shows: see `Sum`.
+
+        With `public`, a tree of arrays, that of `features(row, public)`: asked again with the same
+        function and other arrays, it need not be compiled again.
+        """
         place, release = self._find(question, Sum)
+        stream = self._stream if through is None else through
         found = sum_door.answer(
             question,
             release,
-            features,
-            self._stream if through is None else through,
+            self._exact_sum(features, question.bound, stream, public),
+            public,
+            stream,
             lambda: self._charge(place, release),
             lambda: self.report(question.name, None),
         )
         self.report(question.name, 1.0)
         return found
+
+    def _exact_sum(
+        self, features: Callable[..., Any], bound: Bound, stream: Stream | View, public: Any
+    ) -> ExactSum:
+        """The program of a sum; the last one again, if nothing but `public` has changed."""
+        from nacre.vault.exact_sum import ExactSum
+
+        made_for = (features, bound, stream)
+        if public is None or self._last is None or self._last[0] != made_for:
+            self._last = (made_for, ExactSum(features, bound, stream.encoder, public))
+        return self._last[1]
 
     def count(self, question: Sum) -> int:
         """The noisy number of rows, at least one: see `count_question`."""

@@ -22,6 +22,7 @@ LARGEST_RELEASE = 4_000_000  # exact noise takes some 40 microseconds a number
 FACTOR_ONE = 1 << 8  # what a label's weight of one is in integers
 
 if TYPE_CHECKING:
+    from nacre.vault.exact_sum import ExactSum
     from nacre.vault.view import View
 
 
@@ -142,19 +143,19 @@ class Sums:
 def answer(
     question: Sum,
     release: Release,
-    features: Callable[[Any], Any],
+    exact: ExactSum,
+    public: Any,
     stream: Stream | View,
     charge: Callable[[], None],
     on_pass: Callable[[], None],
 ) -> Sums:
     """The exact sum, the charge, then the noise."""
-    from nacre.vault.exact_sum import BLOCK, ExactSum
+    from nacre.vault.exact_sum import BLOCK
 
     bound = question.bound
-    exact = ExactSum(features, bound, stream.encoder)
     factors = _factors(question.weight, bound.classes)
     places = grid_places(release, bound, exact.units)
-    sums, counts = exact(stream.blocks(BLOCK, on_pass))
+    sums, counts = exact(stream.blocks(BLOCK, on_pass), public)
     columns, steps = [], []
     for j, segment in enumerate(bound.segments):
         step = math.floor(segment.weight * exact.units[j] * 2.0**places)

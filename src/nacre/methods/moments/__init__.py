@@ -1,0 +1,1 @@
+"""Class-wise moments of images, and a teacher that labels what is drawn from them."""

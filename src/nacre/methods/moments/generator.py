@@ -1,0 +1,201 @@
+"""Draws images from the Gaussians of classes, and lets the teacher say what they show."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.embed.scattering import Scattering
+from nacre.errors import NacreError
+from nacre.nets.generator import AbstractGenerator
+from nacre.rows import ImageEncoder, Images
+
+if TYPE_CHECKING:
+    from nacre.methods.moments.gaussians import Gaussians
+
+CHUNK = 1 << 12
+AT_ONCE = 64  # images whose features are computed together
+CALIBRATION = 600  # draws of a class by which the mean after clipping is set right
+ROUNDS = 12
+STORED = ("weights", "means", "factors", "directions", "offsets")
+TAUGHT = ("center", "looks", "answers")
+
+
+@final
+@dataclasses.dataclass(frozen=True, eq=False)
+class Teacher:
+    """A softmax regression on scattering features.
+
+    Attributes:
+        center: of the features.
+        directions: of them that it looks at, scaled, (features, count).
+        weights: its answers, (count, classes).
+        scattering: that makes the features.
+    """
+
+    center: NDArray[np.float32]
+    directions: NDArray[np.float32]
+    weights: NDArray[np.float32]
+    scattering: Scattering
+
+    def features(self, images: Any, xp: Any) -> Any:
+        """What it sees of images (n, height, width, channels) in [0, 1]: rows of norm one."""
+        found = (self.scattering(images, xp) - self.center) @ self.directions
+        return found / xp.maximum(xp.sqrt(xp.sum(found * found, axis=1, keepdims=True)), 1e-6)
+
+    def labels(self, images: NDArray[np.float32]) -> NDArray[np.int64]:
+        """The likeliest class of each image."""
+        found = [
+            (self.features(images[at : at + AT_ONCE], np) @ self.weights).argmax(1)
+            for at in range(0, len(images), AT_ONCE)
+        ]
+        return np.concatenate([np.zeros(0, np.int64), *found])
+
+
+@final
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class MomentsGenerator(AbstractGenerator):
+    """Gaussians by class in pixels, clipped to what pixels can be.
+
+    Attributes:
+        shape: of an image.
+        weights: chances of the classes that are drawn from, (classes,).
+        means: along the directions, (classes, directions).
+        factors: lower triangles of the covariances, already widened.
+        directions: in pixels, (directions, pixels).
+        offsets: mean images, set so that the means after clipping are right, (classes, pixels).
+        teacher: that labels what is drawn; None where there is no label.
+    """
+
+    shape: tuple[int, int, int]
+    weights: NDArray[np.float64]
+    means: NDArray[np.float32]
+    factors: NDArray[np.float32]
+    directions: NDArray[np.float32]
+    offsets: NDArray[np.float32]
+    teacher: Teacher | None = None
+
+    @classmethod
+    def plain(
+        cls,
+        gaussians: Gaussians,
+        encoder: ImageEncoder,
+        rng: np.random.Generator,
+        *,
+        width: float = 1.0,
+    ) -> Self:
+        """Without a teacher, drawing `width` times as wide as was measured."""
+        found = cls(
+            shape=encoder.schema.shape,
+            weights=gaussians.counts / gaussians.counts.sum(),
+            means=gaussians.means.astype(np.float32),
+            factors=(width * gaussians.factors).astype(np.float32),
+            directions=gaussians.directions.astype(np.float32),
+            offsets=np.tile(gaussians.base.astype(np.float32), (len(gaussians.counts), 1)),
+        )
+        return dataclasses.replace(found, offsets=found._calibrated(rng))
+
+    @classmethod
+    def labeled(
+        cls,
+        gaussians: Gaussians,
+        encoder: ImageEncoder,
+        teacher: Teacher,
+        rng: np.random.Generator,
+        *,
+        width: float,
+    ) -> Self:
+        """With a teacher that labels what is drawn."""
+        plain = cls.plain(gaussians, encoder, rng, width=width)
+        return dataclasses.replace(plain, teacher=teacher)
+
+    def _calibrated(self, rng: np.random.Generator) -> NDArray[np.float32]:
+        """Offsets with which the mean of clipped images is the clipped mean image.
+
+        Clipping moves the mean of a wide Gaussian near black or white.
+        """
+        found = self.offsets.copy()
+        for place, (mean, factor) in enumerate(zip(self.means, self.factors, strict=True)):
+            drawn = mean + rng.standard_normal((CALIBRATION, len(mean)), np.float32) @ factor.T
+            pixels = drawn @ self.directions
+            wanted = np.clip(self.offsets[place] + mean @ self.directions, 0, 1)
+            for _ in range(ROUNDS):
+                found[place] -= np.clip(pixels + found[place], 0, 1).mean(0) - wanted
+        return found
+
+    def draw(
+        self, n: int, rng: np.random.Generator
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Images (n, height, width, channels) in [0, 1], and the classes they were drawn for."""
+        classes = rng.choice(len(self.weights), n, p=self.weights)
+        latent = rng.standard_normal((n, self.means.shape[1]), np.float32)
+        images = np.empty((n, math.prod(self.shape)), np.float32)
+        for place in range(len(self.weights)):
+            own = np.flatnonzero(classes == place)
+            drawn = self.means[place] + latent[own] @ self.factors[place].T
+            images[own] = np.clip(self.offsets[place] + drawn @ self.directions, 0, 1)
+        return images.reshape(n, *self.shape), classes
+
+    def sample(self, n: int, rng: np.random.Generator) -> Images:
+        """Draw images, and label them."""
+        pixels = np.zeros((n, *self.shape), np.uint8)
+        labels = np.zeros(n, np.int64)
+        for at in range(0, n, CHUNK):
+            part = slice(at, min(n, at + CHUNK))
+            images, _ = self.draw(part.stop - at, rng)
+            pixels[part] = np.rint(images * 255)
+            if self.teacher is not None:
+                # By what is given away: whole bytes.
+                units = np.divide(pixels[part], 255, dtype=np.float32)
+                labels[part] = self.teacher.labels(units)
+        return Images(pixels, None if self.teacher is None else labels)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Arrays alone."""
+        arrays = {name: np.asarray(getattr(self, name)) for name in STORED}
+        if self.teacher is not None:
+            own = (self.teacher.center, self.teacher.directions, self.teacher.weights)
+            arrays |= dict(zip(TAUGHT, own, strict=True))
+        return {"labeled": self.teacher is not None}, arrays
+
+    @classmethod
+    def restore(
+        cls, config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], encoder: ImageEncoder
+    ) -> Self:
+        """The inverse of `state`."""
+        shape, label = encoder.schema.shape, encoder.label
+        if set(config) != {"labeled"} or config["labeled"] is not (label is not None):
+            raise NacreError("The generator and the schema disagree on whether there is a label.")
+        pixels, classes = math.prod(shape), 1 if label is None else label.classes
+        count = arrays["directions"].shape[0]
+        sizes = {
+            "weights": (classes,),
+            "means": (classes, count),
+            "factors": (classes, count, count),
+            "directions": (count, pixels),
+            "offsets": (classes, pixels),
+        }
+        scattering = Scattering(*shape)
+        if label is not None:
+            seen = arrays["looks"].shape[1]
+            sizes |= {"center": (scattering.size,), "looks": (scattering.size, seen)}
+            sizes |= {"answers": (seen, classes)}
+        found: dict[str, Any] = {}
+        for name, size in sizes.items():
+            value = np.asarray(arrays[name])
+            if value.shape != size or not np.isfinite(value).all():
+                raise NacreError(f"'{name}' of the generator has another shape, or is not finite.")
+            found[name] = value.astype(np.float64 if name == "weights" else np.float32)
+        weights = found.pop("weights")
+        if (weights < 0).any() or not weights.sum() > 0:
+            raise NacreError("The classes of the generator have no chances that could be.")
+        teacher = None
+        if label is not None:
+            center, looks, answers = (found.pop(name) for name in TAUGHT)
+            teacher = Teacher(center, looks, answers, scattering)
+        return cls(shape=shape, weights=weights / weights.sum(), **found, teacher=teacher)

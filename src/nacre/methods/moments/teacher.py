@@ -1,0 +1,96 @@
+"""A softmax regression on scattering features, by noisy gradients over all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.embed.scattering import Scattering
+from nacre.methods.moments.generator import MomentsGenerator, Teacher
+
+if TYPE_CHECKING:
+    from nacre.methods.moments.moments import Moments
+    from nacre.vault import Sum, Vault
+
+DRAWN = 2000  # samples whose features show what features vary in
+WHITENING = 0.25  # features are divided by their variance to this power
+AVERAGED = 0.3  # last part of the steps whose weights are averaged
+
+
+def train(
+    method: Moments,
+    vault: Vault,
+    questions: Sequence[Sum],
+    near: MomentsGenerator,
+    total: float,
+    rng: np.random.Generator,
+) -> Teacher:
+    """Teach on the private rows; what the teacher sees of them was learnt from samples, free.
+
+    Sensitivity:
+        a row's gradient is f (p - y)' with |f| = 1 and |p - y| clipped to one, so of norm one.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    from nacre.vault.view import seen
+
+    encoder: Any = vault.encoder
+    scattering = Scattering(*encoder.schema.shape)
+    count = questions[0].bound.size // encoder.label.classes
+    teacher = _look(scattering, near, count, encoder.label.classes, rng)
+
+    def look(row: Any) -> Any:
+        return teacher.features(encoder.units(row)[None], jnp)[0]
+
+    view = vault.view(look)
+    classes = np.arange(encoder.label.classes)
+
+    def gradient(row: Any, weights: Any) -> Any:
+        f = seen(row)
+        off = jax.nn.softmax(f @ weights) - (row.label == classes)
+        off = off / jnp.maximum(1.0, jnp.sqrt(jnp.sum(off * off)))
+        return (f[:, None] * off).reshape(-1)
+
+    weights = np.zeros((count, len(classes)), np.float32)
+    speed, mean = np.zeros_like(weights), np.zeros_like(weights)
+    last = max(1, round(AVERAGED * len(questions)))
+    for step, question in enumerate(questions):
+        sums = vault.sum(question, gradient, public=weights, through=view)
+        slope = sums.values[0].reshape(weights.shape) / total
+        speed = (method.momentum * speed + slope).astype(np.float32)
+        weights = (weights - method.teacher_rate * speed).astype(np.float32)
+        if step >= len(questions) - last:
+            mean += weights / last
+    return Teacher(teacher.center, teacher.directions, np.asarray(mean, np.float32), scattering)
+
+
+def _look(
+    scattering: Scattering,
+    near: MomentsGenerator,
+    count: int,
+    classes: int,
+    rng: np.random.Generator,
+) -> Teacher:
+    """What to look at: the leading components of samples' features, partly whitened."""
+    images = near.draw(DRAWN, rng)[0]
+    features = scattering_of(scattering, images)
+    center = features.mean(0)
+    features = features - center
+    values, vectors = np.linalg.eigh(features @ features.T / len(features))
+    values, vectors = values[::-1][:count], vectors[:, ::-1][:, :count]
+    directions = features.T @ vectors
+    directions /= np.maximum(np.linalg.norm(directions, axis=0), 1e-9)
+    directions = directions / np.maximum(values, 1e-7) ** WHITENING
+    missing = count - directions.shape[1]
+    directions = np.pad(directions, ((0, 0), (0, missing))).astype(np.float32)
+    return Teacher(center, directions, np.zeros((count, classes), np.float32), scattering)
+
+
+def scattering_of(scattering: Scattering, images: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The features of many images, a few at a time."""
+    parts = [scattering(images[at : at + 64], np) for at in range(0, len(images), 64)]
+    return np.concatenate(parts)
