@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self, final
 
@@ -126,6 +127,11 @@ class ImageEncoder(AbstractEncoder):
     kind = "image"
 
     schema: ImageSchema
+
+    @property
+    def at_once(self) -> int:
+        """As many as have 2^25 pixels; a generator holds each of them as a number or several."""
+        return max(1, min(1 << 16, (1 << 25) // math.prod(self.schema.shape)))
 
     @property
     def shape(self) -> Image:
