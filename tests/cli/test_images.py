@@ -1,5 +1,6 @@
 """Images from a terminal: draft, check, plan, fit, sample in every form, show, ledger."""
 
+import functools
 import json
 
 import numpy as np
@@ -8,8 +9,10 @@ import pytest
 from PIL import Image
 from tests.cli.conftest import Folder
 from tests.methods.conftest import toys  # noqa: F401
+from tests.report.outline import Outline
 
 import nacre
+from nacre.evaluate.images.comparison import Effort
 from nacre.ledger import Ledger
 from nacre.rows.pictures import write_folder
 
@@ -171,3 +174,46 @@ def test_nothing_is_left_of_a_sample_that_failed(here, tmp_path, monkeypatch):
         done = here.run("sample", here / "bars.nacre", "-n", "3", "-o", tmp_path / name)
         assert done.exit_code == 1 and "ZeroDivisionError" in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_evaluate(here, tmp_path, monkeypatch):
+    short = functools.partial(Effort, steps=2, subsets=3, neighbors=50)
+    monkeypatch.setattr("nacre.evaluate.images.run.Effort", lambda runs: short())
+    here.run("sample", here / "bars.nacre", "-n", "60", "-o", tmp_path / "synthetic.npz")
+    done = here.run(
+        "evaluate", here / "bars.npz", tmp_path / "synthetic.npz", "-s", here / "bars.yaml",
+        "--test", f"{here / 'bars.npz'}#test", "--metrics", "fid,membership",
+        "--model", here / "bars.nacre", "-o", tmp_path / "report.html",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("Confidential to the data holder")
+    assert "FID on LeNet features" in done.stdout
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "ε = 5" in page and page.count("data:image/png") == 6
+    done = here.run(
+        "evaluate", here / "bars.npz", tmp_path / "no.npz", "-s", here / "bars.yaml",
+        "-o", tmp_path / "other.html",
+    )  # fmt: skip
+    assert done.exit_code == 2 and "There is no file or folder" in done.stderr
+
+
+def test_publish(here, tmp_path):
+    done = here.run("publish", here / "bars.nacre", "-o", tmp_path / "public.html")
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "public.html").read_text(encoding="utf-8")
+    outline = Outline(page)
+    assert not outline.mistakes and not outline.open
+    words = " ".join(outline.words)
+    assert words.index("Safe to publish") < words.index("How were these images made?")
+    assert "No private image is on it" in words and "mean images" in words
+    assert "Toy mean" in words and page.count("data:image/png") == 3
+    again = here.run("publish", here / "bars.nacre", "-o", tmp_path / "again.html", "--json")
+    assert (tmp_path / "again.html").read_text(encoding="utf-8") == page
+    assert json.loads(again.stdout)["synthetic"] == {"images": 1000, "seed": 0}
+    refused = here.run("publish", here / "bars.nacre", "--data", here / "bars.npz",
+                       "-o", tmp_path / "c.html")  # fmt: skip
+    assert refused.exit_code == 2 and "Scores of private images cannot be bought" in refused.stderr
+    np.savez(tmp_path / "other.npz", images=images(20)[0], labels=np.full(20, 9))
+    refused = here.run("publish", here / "bars.nacre", "--synthetic", tmp_path / "other.npz",
+                       "-o", tmp_path / "c.html")  # fmt: skip
+    assert refused.exit_code == 2 and "were not drawn from this model" in refused.stderr

@@ -15,7 +15,7 @@ from nacre.evaluate.images.metrics import METRICS, choose
 from nacre.evaluate.images.run import evaluate_images
 
 SCHEMA = nacre.ImageSchema(height=9, width=9, classes=3)
-QUICK = Effort(steps=40, epochs=1, residual_epochs=1, fewest=40, subsets=20, neighbors=200, runs=2)
+QUICK = Effort(steps=40, epochs=1, residual_epochs=1, fewest=40, subsets=10, neighbors=200)
 SHORT = Effort(steps=2, epochs=1, fewest=2, subsets=3, bootstraps=2, neighbors=30)
 GUARANTEE = {"epsilon": 1.0, "delta": 1e-6, "adjacency": "add-remove"}
 
@@ -50,7 +50,7 @@ def found():
         REAL,
         {
             "good": squares(200, 1),
-            "copied": REAL,
+            "copied": (REAL[0][:200], REAL[1][:200]),
             "mean": means(200),
             "unlabelled": squares(200, 2, noise=90)[0],
             "mislabelled": (squares(200, 3)[0], rng.integers(0, 3, 200)),
@@ -100,7 +100,7 @@ def test_means_are_seen_to_be_alike(found):
 
 def test_copies_are_found_out(found):
     copied, good = (found.score("membership", table) for table in ("copied", "good"))
-    assert copied.value == 1
+    assert copied.value > 0.8
     assert abs(good.value - good.reference) < 0.15
     assert found.findings["copied"][0].level == "avoid"
     assert any("tell who was in the data" in f.text for f in found.findings["copied"])

@@ -2,8 +2,6 @@
 
 import datetime
 
-import numpy as np
-
 from nacre.evaluate.images.evaluation import ImageEvaluation
 from nacre.evaluate.report.chapters import overall, scores
 from nacre.evaluate.report.chapters.common import Context
@@ -11,8 +9,7 @@ from nacre.evaluate.report.chapters.privacy import released
 from nacre.evaluate.scores.score import CONFIDENTIAL
 from nacre.report.builder import Cell, Chapter, DataTable, Page, build, right
 from nacre.report.builder.text import number
-from nacre.report.strips import strip
-from nacre.rows import Images
+from nacre.report.strips import strip_of
 from nacre.version import __version__
 
 MOST_CLASSES = 20
@@ -81,7 +78,7 @@ def sheets(evaluation: ImageEvaluation) -> Context:
         {
             "name": f"{evaluation.schema.label} {name}",
             "strips": [
-                strip_of(of, images, code)
+                strip_of(of, images.pixels[images.labels == code], ACROSS)
                 for of, images in evaluation.shown.items()
                 if images.labels is not None
             ],
@@ -89,23 +86,11 @@ def sheets(evaluation: ImageEvaluation) -> Context:
         for code, name in enumerate(shown)
     ]
     found += [
-        {"name": f"{name}, without labels", "strips": [strip_of(name, images, None)]}
+        {"name": f"{name}, without labels", "strips": [strip_of(name, images.pixels, ACROSS)]}
         for name, images in evaluation.shown.items()
         if images.labels is None
     ]
     return {"words": words, "classes": found, "width": "two"}
-
-
-def strip_of(name: str, images: Images, code: int | None) -> Context:
-    """The images of a class, side by side."""
-    pixels = images.pixels if code is None else images.pixels[np.asarray(images.labels) == code]
-    pixels = pixels[:ACROSS]
-    return {
-        "name": name,
-        "address": strip(pixels) if len(pixels) else "",
-        "label": f"{len(pixels)} images, {name}",
-        "width": round(100 * len(pixels) / ACROSS),
-    }
 
 
 def _scores(evaluation: ImageEvaluation) -> Context:
