@@ -22,7 +22,8 @@ MOST_PIXELS = 1 << 26
 GAP = 2  # pixels between the images of a sheet
 
 
-def _pillow() -> Any:
+def require_pillow() -> Any:
+    """Pillow's module of images, or how to get it."""
     try:
         from PIL import Image
     except ImportError:
@@ -34,7 +35,7 @@ def _pillow() -> Any:
 
 def read_picture(content: bytes, schema: ImageSchema) -> bytes | None:
     """The pixels of one file as the schema has them; None if it cannot be read as such."""
-    pillow = _pillow()
+    pillow = require_pillow()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow's warnings tell about the picture
@@ -63,7 +64,7 @@ def _pixels(pillow: Any, content: bytes, schema: ImageSchema) -> bytes | None:
 
 def picture_size(content: bytes) -> tuple[int, int, int] | None:
     """Height, width and channels from a file's header; None if it has none."""
-    pillow = _pillow()
+    pillow = require_pillow()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -76,7 +77,7 @@ def picture_size(content: bytes) -> tuple[int, int, int] | None:
 
 def picture_bytes(pixels: NDArray[np.uint8]) -> bytes:
     """A PNG file of [height, width, channels]."""
-    pillow = _pillow()
+    pillow = require_pillow()
     gray = pixels.shape[-1] == 1
     file = io.BytesIO()
     pillow.fromarray(pixels[..., 0] if gray else pixels).save(file, "PNG")

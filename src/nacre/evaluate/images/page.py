@@ -76,7 +76,7 @@ def sheets(evaluation: ImageEvaluation) -> Context:
         words += f" The first {len(shown)} of {len(classes)} classes."
     found = [
         {
-            "name": f"{evaluation.schema.label} {name}",
+            "name": name,
             "strips": [
                 strip_of(of, images.pixels[images.labels == code], ACROSS)
                 for of, images in evaluation.shown.items()

@@ -57,7 +57,7 @@ def _sheets(report: PublicImages) -> Context:
                 "width": "one"}  # fmt: skip
     found = [
         {
-            "name": f"{report.schema.label} {name}",
+            "name": name,
             "strips": [strip_of("", images.pixels[images.labels == code], SHOWN)],
         }
         for code, name in enumerate(names)

@@ -30,7 +30,7 @@ METRIC = ImageMetric(
     low=0,
     high=1,
     meaning="The share of real test images that a small CNN gets right after five epochs on the "
-    'synthetic ones (one run; with `metrics="all"` the mean of five ± their standard deviation).',
+    "synthetic ones (one run; among all metrics the mean of five ± their standard deviation).",
     compute=compute,
     reference=as_real(compute),
     needs=frozenset({"test", "labels"}),
