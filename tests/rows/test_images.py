@@ -260,8 +260,9 @@ def test_which_paths_are_images(tmp_path):
     (tmp_path / "people.csv").write_text("a\n1\n")
     for path in (tmp_path, tmp_path / "a.parquet", tmp_path / "people.csv", "people.csv"):
         assert not is_images(path)
-    write_folder(tmp_path / "cat", images(GRAY, 1)[0], None)
-    assert is_images(tmp_path)
+    write_folder(tmp_path / "kinds" / "cat", images(GRAY, 1)[0], None)
+    assert is_images(tmp_path / "kinds")
+    assert not is_images(tmp_path)  # tables, and a picture somewhere below
 
 
 # -- the check -----------------------------------------------------------------------------------

@@ -13,6 +13,8 @@ import numpy as np
 from nacre.rows import image_files as files
 from nacre.rows.errors import SourceError
 from nacre.rows.image_batches import PIXELS, from_arrays
+from nacre.rows.pictures import SUFFIXES
+from nacre.rows.source import SUFFIXES as TABLES
 from nacre.rows.source import Source
 from nacre.schema import ImageSchema
 
@@ -57,7 +59,8 @@ def is_images(data: str | Path) -> bool:
     if name.endswith(".npz") or files.IDX_IMAGES in name:
         return True
     if path.is_dir():
-        return bool(files.find_pictures(path))
+        tables = any(file.name.lower().endswith(TABLES) for file in path.iterdir())
+        return not tables and any(f.suffix.lower() in SUFFIXES for f in path.rglob("*"))
     if not name.endswith(PARQUET) or not path.is_file():
         return False
     types = files.parquet_types(path)
