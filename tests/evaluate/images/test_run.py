@@ -198,6 +198,7 @@ def test_quick_is_quick():
         ({"classifiers": ["magic"]}, "No such classifier"),
         ({"metrics": ["fidd"]}, "no metric of images 'fidd'.*fid"),
         ({"schema": SCHEMA.with_label(None)}, "needs labels"),
+        ({"schema": nacre.ImageSchema(height=3, width=9, classes=3)}, "4 x 4 pixels or more"),
     ],
 )
 def test_wrong_requests(change, message):

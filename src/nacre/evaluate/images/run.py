@@ -22,6 +22,7 @@ from nacre.evaluate.tables.classifiers import PUBLISHED, available
 from nacre.rows import Images
 from nacre.schema import ImageSchema
 
+SMALLEST = 4  # pixels that LeNet can halve twice
 SHOWN = 10  # images of each class on the page
 Progress = Callable[[str, float | None], None]
 LENET = "LeNet was trained on these private images: its distances compare with no other network's."
@@ -74,6 +75,8 @@ def evaluate_images(
             "The schema has no classes. An evaluation of images needs labels, as the features that "
             "it compares are learnt from them: give the schema with its classes."
         )
+    if min(schema.height, schema.width) < SMALLEST:
+        raise NacreError(f"LeNet's features need images of {SMALLEST} x {SMALLEST} pixels or more.")
     effort = effort or Effort(runs=5 if metrics == "all" else 1)
     models = available(PUBLISHED if classifiers is None else tuple(classifiers))
     effort = dataclasses.replace(effort, classifiers=models)
