@@ -13,6 +13,7 @@ settings.load_profile("nacre")
 
 # Files and folders whose tests share something that takes long to make: one worker makes it once.
 TOGETHER = (
+    "cli/test_images.py",
     "docs",
     "evaluate/images/test_run.py",
     "methods/graphical",

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from nacre.errors import LedgerError as LedgerError
     from nacre.errors import NacreError as NacreError
     from nacre.evaluate import Evaluation as Evaluation
+    from nacre.evaluate import ImageEvaluation as ImageEvaluation
     from nacre.evaluate import evaluate as evaluate
     from nacre.evaluate import lmdp_report as lmdp_report
-    from nacre.evaluate.images import evaluate_images as evaluate_images
     from nacre.fit import fit as fit
     from nacre.ledger import Ledger as Ledger
     from nacre.methods.aim import AIM as AIM
@@ -63,6 +63,7 @@ _PLACES = {
     "Datetime": "nacre.schema:Datetime",
     "Evaluation": "nacre.evaluate:Evaluation",
     "Guarantee": "nacre.vault:Guarantee",
+    "ImageEvaluation": "nacre.evaluate:ImageEvaluation",
     "ImageSchema": "nacre.schema:ImageSchema",
     "Integer": "nacre.schema:Integer",
     "Ledger": "nacre.ledger:Ledger",
@@ -78,7 +79,6 @@ _PLACES = {
     "SourceError": "nacre.rows:SourceError",
     "datasets": "nacre.datasets:",
     "evaluate": "nacre.evaluate:",
-    "evaluate_images": "nacre.evaluate.images:evaluate_images",
     "fit": "nacre.fit:fit",
     "lmdp_report": "nacre.evaluate:lmdp_report",
     "load": "nacre.model:load",

@@ -19,6 +19,7 @@ import nacre
 from nacre.evaluate.tables.extras import require
 from nacre.model import Model
 
+EPSILON = 1.0
 DELTA = 1e-5
 ROWS = 30_000  # a round number: how many rows there really are is private
 SHOWN = 5

@@ -64,7 +64,7 @@ class Rejection:
         while self.kept < n:
             # Where rows are dropped, as many more are drawn as the past suggests.
             lost = (self.drawn + 1) / (self.kept + 1)
-            size = min(CHUNK, max(1, math.ceil((n - self.kept) * lost)))
+            size = min(CHUNK, self.encoder.at_once, max(1, math.ceil((n - self.kept) * lost)))
             part = self._candidates(size, rng)
             self.drawn += size
             self.good += part.num_rows

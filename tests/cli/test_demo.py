@@ -4,9 +4,13 @@ import functools
 
 import pytest
 from tests.cli.conftest import Folder
+from tests.methods.conftest import toys  # noqa: F401
 
 import nacre
-from nacre.datasets import Split, adult, adult_schema
+from nacre import image_demo, registry
+from nacre.datasets import ImageSplit, Split, adult, adult_schema, digits
+from nacre.evaluate.images.comparison import Effort
+from nacre.rows.image import Pictures
 
 
 @pytest.fixture
@@ -51,3 +55,28 @@ def test_demo_needs_a_folder(tmp_path):
     done = Folder(tmp_path).run("demo", "-o", tmp_path / "no")
     assert done.exit_code == 2
     assert "There is no folder" in done.stderr
+
+
+@pytest.fixture
+def quick_images(monkeypatch, toys):  # noqa: F811
+    train, test, schema = digits()
+    small = ImageSplit(
+        Pictures(*(x[:300] for x in train)), Pictures(*(x[:60] for x in test)), schema
+    )
+    monkeypatch.setattr(nacre.datasets, "digits", lambda: small)
+    monkeypatch.setitem(registry.AUTOMATIC, "image", ("toy-mean", "it is the only one here"))
+    monkeypatch.setattr("nacre.image_demo.DRAWN", 200)
+    effort = functools.partial(Effort, steps=2, epochs=1, fewest=2, subsets=3, neighbors=50)
+    monkeypatch.setattr("nacre.evaluate.images.run.Effort", effort)
+
+
+@pytest.mark.filterwarnings("ignore:.*few for this budget")
+def test_demo_on_images(quick_images, tmp_path):
+    done = Folder(tmp_path).run("demo", "--images", "-o", tmp_path, "--seed", "0")
+    assert done.exit_code == 0, done.output
+    for words in ("plan", "(ε = 5", "200 synthetic digits", "Confidential", "mean images"):
+        assert words in done.stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(image_demo.FILES)
+    assert nacre.load(tmp_path / "digits.nacre").guarantee.epsilon <= 5
+    again = Folder(tmp_path).run("demo", "--images", "-o", tmp_path)
+    assert again.exit_code == 2 and "would replace" in again.stderr

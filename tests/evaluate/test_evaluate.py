@@ -276,7 +276,9 @@ def test_a_schema_may_be_a_path(real, good, schema, tmp_path):
     path.write_text(schema.to_yaml())
     for given in (path, str(path)):
         assert evaluate(real, good, given, metrics=["tv1"]).schema.names == schema.names
-    with pytest.raises(ValueError, match="a nacre.Schema or the path of its YAML file, got a dict"):
+    with pytest.raises(
+        ValueError, match="a nacre.ImageSchema or the path of a YAML file, got a dict"
+    ):
         evaluate(real, good, schema.to_dict(), metrics=["tv1"])
 
 

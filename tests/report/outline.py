@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 
 class Outline(HTMLParser):
-    VOID = frozenset({"meta", "link", "path", "use", "image", "rect", "br"})
+    VOID = frozenset({"meta", "link", "path", "use", "image", "img", "rect", "br"})
 
     def __init__(self, page: str) -> None:
         super().__init__()

@@ -63,13 +63,12 @@ PROVENANCE = {
 
 
 def _facts(model: Model) -> dict[str, str]:
-    schema, count = model.schema, len(model.schema.names)
+    from nacre.rows import ImageEncoder
+
+    images = isinstance(model.encoder, ImageEncoder)
     ledger: Any = model.ledger
     found = {
-        "schema": f"{count} column{'' if count == 1 else 's'}, {PROVENANCE[schema.provenance]}",
-        "schema digest": schema.digest,
-        "label": schema.label or "none",
-        "differences": ", ".join(map(str, model.differences)) or "none",
+        **(_of_images(model) if images else _of_table(model)),
         "settings": "  ".join(f"{name}={value}" for name, value in model.settings.items()),
         "versions": "  ".join(f"{name} {value}" for name, value in model.versions.items()),
         "ledger": "none",
@@ -77,3 +76,25 @@ def _facts(model: Model) -> dict[str, str]:
     if ledger:
         found["ledger"] = f"data set {ledger['dataset']}, entry {ledger['entry']}"
     return found
+
+
+def _of_table(model: Model) -> dict[str, str]:
+    schema, count = model.schema, len(model.schema.names)
+    return {
+        "schema": f"{count} column{'' if count == 1 else 's'}, {PROVENANCE[schema.provenance]}",
+        "schema digest": schema.digest,
+        "label": schema.label or "none",
+        "differences": ", ".join(map(str, model.differences)) or "none",
+    }
+
+
+def _of_images(model: Model) -> dict[str, str]:
+    schema: Any = model.encoder.schema  # type: ignore[attr-defined]
+    size = f"{schema.height} x {schema.width} pixels, {'gray' if schema.channels == 1 else 'color'}"
+    classes = schema.classes or ()
+    shown = ", ".join(classes[:12]) + (", ..." if len(classes) > 12 else "")
+    return {
+        "schema": f"images of {size}, {PROVENANCE[schema.provenance]}",
+        "schema digest": schema.digest,
+        "label": f"{schema.label}, {len(classes)} classes: {shown}" if classes else "none",
+    }

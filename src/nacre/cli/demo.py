@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -16,19 +16,26 @@ def demo(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The folder to leave the results in.")
     ] = Path(),
-    epsilon: Annotated[float, typer.Option(help="The privacy parameter ε.")] = 1.0,
+    images: Annotated[
+        bool, typer.Option("--images", help="Handwritten digits instead of a table.")
+    ] = False,
+    epsilon: Annotated[
+        float | None, typer.Option(help="The privacy parameter ε; 1, or 5 for images.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Decides public randomness only.")] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace files of the same names in the folder.")
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make private synthetic data from the bundled Adult table, and a report on it."""
+    """Make private synthetic data from the Adult table or from digits, and a report on it."""
     if not output.is_dir():
         stop(f"There is no folder {output}. Make it first.")
-    from nacre.demo import FILES, run
+    from nacre import demo as table_demo
+    from nacre import image_demo
 
-    there = [str(output / name) for name in FILES if (output / name).exists()]
+    chosen: Any = image_demo if images else table_demo
+    there = [str(output / name) for name in chosen.FILES if (output / name).exists()]
     if there and not force:
         stop(
             f"The demo would replace {', '.join(there)}. Choose another folder with --output, or "
@@ -36,9 +43,9 @@ def demo(
         )
     # With --quiet the files are the only result.
     console = Console(quiet=True) if quiet else out()
-    run(
+    chosen.run(
         output,
-        epsilon=epsilon,
+        epsilon=chosen.EPSILON if epsilon is None else epsilon,
         seed=seed,
         console=console,
         bars=lambda: progress(quiet=quiet),

@@ -13,12 +13,13 @@ from nacre.cli.publish import Public
 
 
 def evaluate(
-    real: Annotated[Path, typer.Argument(help="The private table.")],
-    synthetic: Annotated[list[Path], typer.Argument(help="One or more synthetic tables.")],
+    real: Annotated[Path, typer.Argument(help="The private table or images.")],
+    synthetic: Annotated[list[Path], typer.Argument(help="One or more synthetic ones.")],
     schema: SchemaFile,
     label: Label = None,
     test: Annotated[
-        Path | None, typer.Option(help="Real rows that the model has not seen, to score on.")
+        Path | None,
+        typer.Option(help="Real rows that the model has not seen, to score on: mnist.npz#test."),
     ] = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Where to write the report.")
@@ -37,18 +38,19 @@ def evaluate(
     """Compare SYNTHETIC with REAL and write a report; confidential, as it is not private."""
     page(output, real, schema, test, model, *synthetic)
     import nacre
+    from nacre.rows.image_source import split_part
     from nacre.schema import KEEP
 
     facts = read_schema(schema)
     for path in (real, *synthetic, *([test] if test is not None else [])):
-        if not path.exists():
+        if not split_part(path)[0].exists():
             stop(f"There is no file or folder {path}.")
     names = [path.name.partition(".")[0] for path in synthetic]
     if len(set(names)) < len(names):
         names = [str(path) for path in synthetic]
     drawn_from = None if model is None else nacre.load(model)
     if drawn_from is not None and len(synthetic) > 1:
-        stop("--model says where one synthetic table comes from; with several, leave it out.")
+        stop("--model says where one synthetic set comes from; with several, leave it out.")
     with progress(quiet=quiet) as report:
         found = nacre.evaluate(
             str(real),

@@ -63,6 +63,7 @@ def fit(
     if output.exists() and not force:
         stop(f"{output} is there already, and a model has cost budget. Add --force to replace it.")
     import nacre
+    from nacre.schema import ImageSchema
 
     facts = read_schema(schema, label, no_label=no_label)
     say_if_weak(privacy, quiet=quiet)
@@ -71,7 +72,7 @@ def fit(
         model = nacre.fit(
             table,
             facts,
-            method=read_method(method, settings),
+            method=read_method(method, settings, facts),
             epsilon=privacy,
             delta=delta,
             adjacency=adjacency.value,
@@ -89,4 +90,5 @@ def fit(
     say(f"{model.method} model of {table.name}: {output}", quiet=quiet)
     claim = model.guarantee
     say(str(claim), quiet=quiet and claim.private, style=style_of(claim))
-    say(f"Next: nacre sample {output} -n 1000 -o synthetic.csv", quiet=quiet)
+    drawn = "synthetic.npz" if isinstance(facts, ImageSchema) else "synthetic.csv"
+    say(f"Next: nacre sample {output} -n 1000 -o {drawn}", quiet=quiet)

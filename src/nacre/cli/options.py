@@ -11,7 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from nacre.methods import AbstractMethod
-    from nacre.schema import Schema
+    from nacre.schema import ImageSchema, Schema
 
 
 class AdjacencyName(enum.StrEnum):
@@ -29,10 +29,15 @@ class BadRows(enum.StrEnum):
 
 
 Table = Annotated[
-    Path, typer.Argument(metavar="TABLE", help="A CSV or Parquet file, or a folder of them.")
+    Path,
+    typer.Argument(
+        metavar="TABLE",
+        help="A CSV or Parquet file, or a folder of them; images as .npz, IDX or Parquet files, or "
+        "a folder of pictures.",
+    ),
 ]
 SchemaFile = Annotated[
-    Path, typer.Option("--schema", "-s", help="The schema: public facts about the columns.")
+    Path, typer.Option("--schema", "-s", help="The schema: public facts about the data.")
 ]
 Epsilon = Annotated[float | None, typer.Option(help="The privacy parameter ε.")]
 Delta = Annotated[float | None, typer.Option(help="δ, far below one over the number of rows.")]
@@ -88,22 +93,28 @@ def read_budget(
     return epsilon, delta
 
 
-def read_schema(path: Path, label: str | None = None, *, no_label: bool = False) -> Schema:
-    """The schema in a file, with the label that was asked for."""
-    from nacre.schema import Schema
+def read_schema(
+    path: Path, label: str | None = None, *, no_label: bool = False
+) -> Schema | ImageSchema:
+    """The schema in a file, of a table or of images, with the label that was asked for."""
+    from nacre.schema import read_any
 
-    schema = Schema.read(path)
+    schema = read_any(path)
     if no_label:
         return schema.with_label(None)
     return schema if label is None else schema.with_label(label)
 
 
-def read_method(name: str, settings: list[str] | None) -> str | AbstractMethod:
+def read_method(
+    name: str, settings: list[str] | None, facts: Schema | ImageSchema
+) -> str | AbstractMethod:
     """The method with its settings; its name alone if there are none, so that a plan says why."""
     from nacre.cli.console import pairs
 
     if not settings:
         return name
     from nacre.methods import with_settings
+    from nacre.schema import ImageSchema
 
-    return with_settings(name, pairs(settings, "--set"))
+    data = "image" if isinstance(facts, ImageSchema) else "table"
+    return with_settings(name, pairs(settings, "--set"), data)

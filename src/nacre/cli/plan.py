@@ -42,7 +42,7 @@ def plan(
     facts = read_schema(schema, label, no_label=no_label)
     planned = nacre.plan(
         facts,
-        method=read_method(method, settings),
+        method=read_method(method, settings, facts),
         epsilon=privacy,
         delta=delta,
         adjacency=adjacency.value,

@@ -36,7 +36,7 @@ def publish(
     ),
     synthetic: Annotated[
         Path | None,
-        typer.Option(help="The synthetic table to publish, drawn from MODEL before."),
+        typer.Option(help="The synthetic data to publish, drawn from MODEL before."),
     ] = None,
     rows: Annotated[
         int, typer.Option("--rows", "-n", min=1, help="Without --synthetic: how many rows to draw.")
@@ -67,7 +67,7 @@ def publish(
     import nacre
 
     with progress(quiet=quiet) as report:
-        report("drawing rows", None)
+        report("drawing", None)
         found = nacre.publish(
             nacre.load(model),
             synthetic,

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from nacre.cli.console import beside, pairs, progress, say, stop, writable
 from nacre.cli.options import ModelFile, Quiet
+
+if TYPE_CHECKING:
+    from nacre.rows import ImageEncoder
 
 MOSTLY = 0.9  # of the candidate rows are kept; below that it is told
 
@@ -17,43 +22,73 @@ def sample(
     model: ModelFile,
     n: Annotated[int, typer.Option("-n", "--rows", min=0, help="How many rows to draw.")],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="A .csv, .csv.gz or .parquet file.")
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="A .csv, .csv.gz or .parquet file; of images an .npz or .parquet file, a folder "
+            "for PNG files, or a sheet.png.",
+        ),
     ],
     seed: Annotated[int | None, typer.Option(help="Draw the same rows again.")] = None,
     where: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLUMN=VALUE",
-            help="Only such rows: a value, a,b for several, low..high, or nothing for missing.",
+            help="Only such rows: a value, a,b for several, low..high, or nothing for missing; "
+            "label=3 for images.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the output file.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Draw synthetic rows from MODEL; as often as you like, at no further privacy cost."""
-    from nacre.cli.tables import Writer, check_name
+    import numpy as np
+
+    import nacre
+    from nacre.cli.pictures import check_output, open_writer
+    from nacre.rows import ImageEncoder
+
+    loaded = nacre.load(model)
+    given = pairs(where or [], "--where")
+    if isinstance(loaded.encoder, ImageEncoder):
+        check_output(output, model, force=force)
+        drawing = loaded.rejection(where=_classes(given, loaded.encoder))
+        opened, what = open_writer(output, loaded.encoder.schema, n), "images"
+    else:
+        from nacre.schema.constraints.given import read_given
+
+        _check_table(output, model, force=force)
+        drawing = loaded.rejection(where=read_given(given, loaded.schema.columns))
+        opened, what = _table_writer(output), "rows"
+    with progress(quiet=quiet) as report, opened as writer:
+        for batch in drawing.batches(n, np.random.default_rng(seed)):
+            writer.write(batch)
+            report(f"drawing {what}", writer.rows / n)
+        if not writer.rows:
+            writer.write(loaded.sample_arrow(0))
+    say(f"{n:,} synthetic {what}: {output}", quiet=quiet)
+    if n and drawing.rate < MOSTLY:
+        say(drawing.describe(), quiet=quiet)
+
+
+def _check_table(output: Path, model: Path, *, force: bool) -> None:
+    from nacre.cli.tables import check_name
 
     check_name(writable(output, model))
     if output.exists() and not force:
         stop(f"{output} is there already. Choose another name, or add --force to replace it.")
-    import numpy as np
 
-    import nacre
-    from nacre.schema.constraints.given import read_given
 
-    loaded = nacre.load(model)
-    conditions = read_given(pairs(where or [], "--where"), loaded.schema.columns)
-    drawing = loaded.rejection(where=conditions)
-    with (
-        progress(quiet=quiet) as report,
-        beside(output) as partial,
-        Writer(partial, like=output) as writer,
-    ):
-        for batch in drawing.batches(n, np.random.default_rng(seed)):
-            writer.write(batch)
-            report("drawing rows", writer.rows / n)
-        if not writer.rows:
-            writer.write(loaded.sample_arrow(0))
-    say(f"{n:,} synthetic rows: {output}", quiet=quiet)
-    if n and drawing.rate < MOSTLY:
-        say(drawing.describe(), quiet=quiet)
+@contextlib.contextmanager
+def _table_writer(output: Path) -> Iterator[Any]:
+    from nacre.cli.tables import Writer
+
+    with beside(output) as partial, Writer(partial, like=output) as writer:
+        yield writer
+
+
+def _classes(given: dict[str, str], encoder: ImageEncoder) -> dict[str, list[str]]:
+    """One class or several with commas, unless a class itself is written so."""
+    known = encoder.schema.classes or ()
+    return {name: [text] if text in known else text.split(",") for name, text in given.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,14 +12,22 @@ from nacre.cli.console import BAD_INPUT, beside, print_json, progress, say, stop
 from nacre.cli.help import Command, Group
 from nacre.cli.options import AdjacencyName, Adjacent, Dataset, Json, LedgerAddress, Quiet, Table
 
+if TYPE_CHECKING:
+    from nacre.schema import ImageSchema
+
 app = typer.Typer(
-    cls=Group, help="What is public about a table: draft it, check a table against it."
+    cls=Group, help="What is public about a table or images: draft it, check data against it."
 )
 
 REVIEW = (
     "These bounds and values were read from the rows: the draft is not private. Check that each is "
     "public, replace what only the table could tell (and delete the comment on it), then set "
     "`reviewed: true`; `nacre fit` refuses it until then."
+)
+REVIEW_IMAGES = (
+    "Size, colors and classes were read from the images: the draft is not private. Check that each "
+    "is public and that no class is missing, then set `reviewed: true`; `nacre fit` refuses it "
+    "until then."
 )
 PRIVATE = (
     "Drafted privately; what it released is recorded in the schema and will be counted by "
@@ -68,8 +76,18 @@ def draft(
         stop(
             "--types, --ledger and --dataset belong to a private draft: give --epsilon and --delta."
         )
+    from nacre.rows.image_source import is_images
+
+    images = is_images(table)
+    if images:
+        _refuse_for_images(epsilon, drop, most_values)
     with progress(quiet=quiet) as report:
-        if epsilon is None or delta is None:
+        if images:
+            from nacre.rows.image_draft import draft_images
+
+            report(f"reading {table.name}", None)
+            text, remark = draft_images(table, label=label).to_yaml(), REVIEW_IMAGES
+        elif epsilon is None or delta is None:
             from nacre.rows import open_source
             from nacre.schema import survey
 
@@ -106,12 +124,25 @@ def draft(
     say(remark, quiet=quiet, style="yellow")
 
 
+def _refuse_for_images(
+    epsilon: float | None, drop: list[str] | None, most_values: int | None
+) -> None:
+    """What a draft of images cannot do."""
+    if epsilon is not None:
+        stop(
+            "There is no private draft of images: their size and classes are few enough to write "
+            "down. Draft without --epsilon and review it, or write the schema by hand."
+        )
+    if drop or most_values is not None:
+        stop("--drop and --most-values are for the columns of a table; these are images.")
+
+
 @app.command("check", cls=Command)
 def check(
     schema: Annotated[Path, typer.Argument(help="The schema's YAML file.")],
     table: Annotated[
         Path | None,
-        typer.Argument(help="A table to compare with it; the schema alone if not given."),
+        typer.Argument(help="Data to compare with it; the schema alone if not given."),
     ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -121,9 +152,12 @@ def check(
     Exits with 2 if any row does not fit.
     """
     from nacre.rows import open_source
-    from nacre.schema import Schema
+    from nacre.schema import ImageSchema, read_any
 
-    facts = Schema.read(schema)
+    facts = read_any(schema)
+    if isinstance(facts, ImageSchema):
+        _check_images(schema, facts, table, as_json=as_json, quiet=quiet)
+        return
     if table is None:
         text = f"{schema} is a valid schema of {len(facts.names)} columns."
         print_json({"ok": True, "columns": len(facts.names)}) if as_json else say(text, quiet=quiet)
@@ -135,5 +169,28 @@ def check(
         print_json({"ok": found.ok, **dataclasses.asdict(found)})
     elif not quiet:
         tell(found.describe(), style=None if found.ok else "yellow")
+    if not found.ok:
+        raise typer.Exit(BAD_INPUT)
+
+
+def _check_images(
+    path: Path, schema: ImageSchema, images: Path | None, *, as_json: bool, quiet: bool
+) -> None:
+    from nacre.rows import ImageEncoder
+
+    if images is None:
+        classes = len(schema.classes or ())
+        size = " x ".join(map(str, schema.shape))
+        text = f"{path} is a valid schema of images, {size}, of {classes or 'no'} classes."
+        print_json({"ok": True, "classes": classes}) if as_json else say(text, quiet=quiet)
+        return
+    encoder = ImageEncoder(schema)
+    with progress(quiet=quiet or as_json) as report:
+        report(f"checking {images.name}", None)
+        found = encoder.count(encoder.open(images))
+    if as_json:
+        print_json({"ok": found.ok, **found._asdict()})
+    elif not quiet:
+        tell(found.describe(schema), style=None if found.ok else "yellow")
     if not found.ok:
         raise typer.Exit(BAD_INPUT)

@@ -1,6 +1,17 @@
-"""Public tables to try things on: Adult is bundled, the other benchmarks are read from a folder."""
+"""Public data to try things on: Adult is bundled, other tables and images come from a folder."""
 
 from nacre.datasets.benchmarks import NAMES, load
 from nacre.datasets.bundled import Split, adult, adult_schema
+from nacre.datasets.images import ImageSplit, celeba, digits, load_images
 
-__all__ = ["NAMES", "Split", "adult", "adult_schema", "load"]
+__all__ = [
+    "NAMES",
+    "ImageSplit",
+    "Split",
+    "adult",
+    "adult_schema",
+    "celeba",
+    "digits",
+    "load",
+    "load_images",
+]

@@ -1,4 +1,4 @@
-"""How good is a synthetic table? Metrics, pure functions of two tables; for the data holder only.
+"""How good is a synthetic table, or are synthetic images? For the data holder's eyes only.
 
 An evaluation against private rows is not private: keep it with the rows.
 """
@@ -9,6 +9,7 @@ from typing import Any
 
 from nacre.evaluate.evaluation import Evaluation
 from nacre.evaluate.findings.finding import Finding
+from nacre.evaluate.images import ImageEvaluation
 from nacre.evaluate.lmdp.report import LmdpReport, LmdpTest, lmdp_report
 from nacre.evaluate.metrics import METRICS
 from nacre.evaluate.run import evaluate
@@ -19,6 +20,7 @@ __all__ = [
     "METRICS",
     "Evaluation",
     "Finding",
+    "ImageEvaluation",
     "LmdpReport",
     "LmdpTest",
     "Metric",
@@ -32,7 +34,7 @@ __all__ = [
 class _Callable(ModuleType):
     """`nacre.evaluate` is both this room and the verb; importing one must not hide the other."""
 
-    def __call__(self, *args: Any, **settings: Any) -> Evaluation:
+    def __call__(self, *args: Any, **settings: Any) -> Evaluation | ImageEvaluation:
         return evaluate(*args, **settings)
 
 

@@ -142,7 +142,7 @@ class Evaluation:
             "ledger": self.spent,
             "seconds": self.seconds,
         }
-        text = json.dumps(_finite(content), indent=1, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(finite(content), indent=1, ensure_ascii=False, allow_nan=False)
         if path is not None:
             Path(path).write_text(text + "\n", encoding="utf-8")
         return text
@@ -162,12 +162,12 @@ class Evaluation:
         return render_card(self)
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """JSON has no infinity: null in its place."""
     if isinstance(value, Mapping):
-        return {str(key): _finite(item) for key, item in value.items()}
+        return {str(key): finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if isinstance(value, str | int | bool | type(None)) else str(value)

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nacre.errors import NacreError
-from nacre.schema import Schema
+from nacre.schema import ImageSchema, Schema
 from nacre.schema.table import listed
 
 
-def describe(guarantee: Any, tables: Sequence[str], schema: Schema) -> dict[str, dict[str, Any]]:
+def describe(
+    guarantee: Any, tables: Sequence[str], schema: Schema | ImageSchema
+) -> dict[str, dict[str, Any]]:
     """For each table, what is guaranteed: at least `epsilon` (None if infinite) and `delta`.
 
     Args:
@@ -37,9 +39,12 @@ def describe(guarantee: Any, tables: Sequence[str], schema: Schema) -> dict[str,
     return {tables[0]: _one(guarantee, schema)}
 
 
-def _one(guarantee: Any, schema: Schema) -> dict[str, Any]:
+def _one(guarantee: Any, schema: Schema | ImageSchema) -> dict[str, Any]:
     if hasattr(guarantee, "guarantee"):
-        _refuse_another_table(guarantee, schema)
+        if isinstance(schema, ImageSchema):
+            _refuse_other_images(guarantee, schema)
+        else:
+            _refuse_another_table(guarantee, schema)
         guarantee = guarantee.guarantee
     if hasattr(guarantee, "to_dict"):
         found = dict(guarantee.to_dict())
@@ -79,4 +84,19 @@ def _refuse_another_table(model: Any, schema: Schema) -> None:
         f"The model is of another table: it {', and '.join(said)}. Its guarantee says nothing of "
         "this table. Give the model that the table was drawn from, and the schema that it was "
         "fitted with."
+    )
+
+
+def _refuse_other_images(model: Any, schema: ImageSchema) -> None:
+    """The label may have been left out; the size is the same, and the classes if there are any."""
+    theirs = getattr(getattr(model, "encoder", None), "schema", None)
+    if theirs is None:
+        return
+    known = (None, schema.classes)
+    same = isinstance(theirs, ImageSchema) and theirs.shape == schema.shape
+    if same and (schema.classes is None or theirs.classes in known):
+        return
+    raise NacreError(
+        "The model is of other data: not of images of this size with these classes. Its guarantee "
+        "says nothing of these. Give the model that they were drawn from."
     )

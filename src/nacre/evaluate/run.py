@@ -11,6 +11,8 @@ from nacre.errors import NacreError
 from nacre.evaluate.evaluation import Evaluation
 from nacre.evaluate.findings.find import find
 from nacre.evaluate.guarantees import describe
+from nacre.evaluate.images.evaluation import ImageEvaluation
+from nacre.evaluate.images.run import evaluate_images
 from nacre.evaluate.lmdp.report import column_sets, compare_sets
 from nacre.evaluate.metrics import choose
 from nacre.evaluate.scores.metric import Metric, Value
@@ -22,7 +24,7 @@ from nacre.evaluate.tables.classifiers import PUBLISHED, QUICK, available
 from nacre.evaluate.tables.comparison import CLASSIFIER_ROWS, DISTANCE_ROWS, TableComparison
 from nacre.evaluate.tables.reading import read_all
 from nacre.evaluate.tables.watch import watch
-from nacre.schema import KEEP, Schema
+from nacre.schema import KEEP, ImageSchema, Schema, read_any
 from nacre.schema.suggest import suggest
 
 Progress = Callable[[str, float | None], None]
@@ -31,7 +33,7 @@ Progress = Callable[[str, float | None], None]
 def evaluate(
     real: Any,
     synthetic: Any,
-    schema: Schema | str | Path,
+    schema: Schema | ImageSchema | str | Path,
     *,
     test: Any = None,
     label: str | None = KEEP,
@@ -44,8 +46,10 @@ def evaluate(
     seed: int = 0,
     jobs: int = 2,
     on_progress: Progress | None = None,
-) -> Evaluation:
+) -> Evaluation | ImageEvaluation:
     """Compare synthetic tables with the real one. The result is confidential to the data holder.
+
+    With a schema of images, compare images; see `nacre.evaluate.images.evaluate_images`.
 
     Args:
         real: the private table that the synthetic one was made from: a pandas, polars or Arrow
@@ -68,9 +72,26 @@ def evaluate(
         jobs: processes to train models in.
         on_progress: called with a stage's name and the part done (None if unknown).
     """
+    schema = _as_schema(schema)
+    if isinstance(schema, ImageSchema):
+        if lmdp is not None:
+            raise NacreError("α-LMDP is a test of columns; images have none. Leave out `lmdp`.")
+        return evaluate_images(
+            real,
+            synthetic,
+            schema if label is KEEP else schema.with_label(label),
+            test=test,
+            metrics=metrics,
+            guarantee=guarantee,
+            classifiers=classifiers,
+            ledger=ledger,
+            dataset=dataset,
+            seed=seed,
+            jobs=jobs,
+            on_progress=on_progress,
+        )
     started = time.perf_counter()
     chosen = choose(metrics)
-    schema = _as_schema(schema)
     label = schema.label if label is KEEP else label
     if label is not None and label not in schema.names:
         raise NacreError(
@@ -112,14 +133,15 @@ def evaluate(
     )
 
 
-def _as_schema(given: Any) -> Schema:
+def _as_schema(given: Any) -> Schema | ImageSchema:
     """A schema, which is read if it is the path of one."""
     if isinstance(given, str | Path):
-        return Schema.read(given)
-    if isinstance(given, Schema):
+        return read_any(given)
+    if isinstance(given, Schema | ImageSchema):
         return given
     raise NacreError(
-        f"schema must be a nacre.Schema or the path of its YAML file, got a {type(given).__name__}."
+        "schema must be a nacre.Schema, a nacre.ImageSchema or the path of a YAML file, got a "
+        f"{type(given).__name__}."
     )
 
 

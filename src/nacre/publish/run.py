@@ -15,10 +15,11 @@ from nacre.model import Model
 from nacre.publish.bands import bands
 from nacre.publish.buying import Bought, buy, order, together
 from nacre.publish.findings import find
+from nacre.publish.images import PublicImages, publish_images
 from nacre.publish.predictor import Predictor, train
 from nacre.publish.public import PublicReport, Table
 from nacre.publish.scores import PaidScore, binary_scores, class_scores
-from nacre.rows import TableEncoder, open_source
+from nacre.rows import ImageEncoder, TableEncoder, open_source
 from nacre.schema import SchemaError
 from nacre.vault.plan import check_budget
 
@@ -40,8 +41,11 @@ def publish(
     dataset: str | None = None,
     bad_rows: str = "check",
     on_progress: Callable[[str, float | None], None] | None = None,
-) -> PublicReport:
+) -> PublicReport | PublicImages:
     """A report on a model that is safe to publish.
+
+    Of a model of images: its guarantee and synthetic images, at most 1,000 of them; nothing can be
+    bought.
 
     Args:
         model: what it is about.
@@ -67,6 +71,10 @@ def publish(
         both and their sum. Everything else in it is post-processing.
     """
     _refuse_unsafe(model)
+    if isinstance(model.encoder, ImageEncoder):
+        if data is None:
+            _paying(data, epsilon, delta, scores, ledger, dataset, bad_rows)
+        return publish_images(model, synthetic, rows=rows, seed=seed, data=data)
     paying = _paying(data, epsilon, delta, scores, ledger, dataset, bad_rows)
     drawn = _table(model, synthetic, rows, seed, data)
     bought, predictor = None, None

@@ -64,6 +64,11 @@ class AbstractEncoder(abc.ABC):
     # -- what is public ------------------------------------------------------------------------
 
     @property
+    def at_once(self) -> int:
+        """How many rows are drawn at once, so that they fit into memory."""
+        return 1 << 16
+
+    @property
     @abc.abstractmethod
     def shape(self) -> Any:
         """One row, as a named tuple of `jax.ShapeDtypeStruct` of integers."""

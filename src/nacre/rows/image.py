@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.rows.encoder import AbstractEncoder, Block, Label
-from nacre.rows.image_source import PIXELS, labels_of, open_images
+from nacre.rows.image_batches import PIXELS
+from nacre.rows.image_labels import labels_of
+from nacre.rows.image_source import open_images
 from nacre.rows.source import Source, Watch
 from nacre.schema import Code, Encoded, ImageSchema, Layout, Number, SchemaError
 
@@ -74,6 +76,32 @@ class Images:
         return np.ones(len(self), np.bool_)
 
 
+class ImageCheck(NamedTuple):
+    """How many images there are, cannot be read, and have no label among the classes."""
+
+    rows: int
+    unreadable: int
+    strange: int
+
+    @property
+    def ok(self) -> bool:
+        """Whether all of them fit."""
+        return not self.unreadable and not self.strange
+
+    def describe(self, schema: ImageSchema) -> str:
+        """The same in words."""
+        if self.ok:
+            return f"All {self.rows:,} images fit."
+        lines = [f"Of {self.rows:,} images"]
+        if self.unreadable:
+            other = "" if schema.resize else " Say `resize: true` if other sizes may be."
+            size = f"{schema.height} x {schema.width}"
+            lines.append(f"  {self.unreadable:,} cannot be read as {size} pixels.{other}")
+        if self.strange:
+            lines.append(f"  {self.strange:,} have a label that is not among the classes, or none.")
+        return "\n".join(lines)
+
+
 class Pictures(NamedTuple):
     """Images as people hold them.
 
@@ -92,8 +120,10 @@ def as_arrays(table: pa.Table, schema: ImageSchema) -> Pictures:
     column = table[PIXELS]
     flat = [part.flatten().to_numpy() for part in column.chunks]
     images = np.concatenate([np.zeros(0, np.uint8), *flat]).reshape(-1, *shape)
-    labels = None if schema.classes is None else np.asarray(table[schema.label].to_pylist())
-    return Pictures(images, labels)
+    if schema.classes is None:
+        return Pictures(images, None)
+    kind = np.int64 if schema.numbered else np.str_
+    return Pictures(images, np.asarray(table[schema.label].to_pylist(), kind))
 
 
 @final
@@ -108,6 +138,11 @@ class ImageEncoder(AbstractEncoder):
     kind = "image"
 
     schema: ImageSchema
+
+    @property
+    def at_once(self) -> int:
+        """As many as have 2^25 pixels; a generator holds each of them as a number or several."""
+        return max(1, min(1 << 16, (1 << 25) // math.prod(self.schema.shape)))
 
     @property
     def shape(self) -> Image:
@@ -157,31 +192,27 @@ class ImageEncoder(AbstractEncoder):
         """A stream over arrays, a file or a folder."""
         return open_images(data, self.schema)
 
-    def check(self, source: Source, watch: Watch) -> int:
-        """How many images there are, or how many cannot be used and why."""
+    def count(self, source: Source, watch: Watch = iter) -> ImageCheck:
+        """How many images there are, and how many cannot be used.  The holder's view."""
         rows = unreadable = strange = 0
         for batch in watch(source.batches()):
             rows += batch.num_rows
             there = np.asarray(batch.column(PIXELS).is_valid())
             unreadable += int(np.count_nonzero(~there))
             strange += int(np.count_nonzero(there & ~self.encode(batch).valid))
-        problems = []
-        if unreadable:
-            height, width, _ = self.schema.shape
-            problems.append(
-                f"  {unreadable:,} cannot be read as images of {height} x {width} pixels."
-                + ("" if self.schema.resize else " Say `resize: true` if other sizes may be.")
-            )
-        if strange:
-            problems.append(f"  {strange:,} have a label that is not among the classes, or none.")
-        if problems:
+        return ImageCheck(rows, unreadable, strange)
+
+    def check(self, source: Source, watch: Watch) -> int:
+        """How many images there are, or how many cannot be used and why."""
+        found = self.count(source, watch)
+        if not found.ok:
             raise SchemaError(
-                f"{source.name} does not fit the schema; nothing was spent. Of {rows:,} images\n"
-                + "\n".join(problems)
-                + "\nCorrect the schema or the images; or pass bad_rows='zero' (--bad-rows zero) "
+                f"{source.name} does not fit the schema; nothing was spent. "
+                f"{found.describe(self.schema)}\n"
+                "Correct the schema or the images; or pass bad_rows='zero' (--bad-rows zero) "
                 "to go on with the images as they are."
             )
-        return rows
+        return found.rows
 
     def encode(self, batch: pa.RecordBatch) -> Block:
         """Bytes and places in the list of classes; elementwise."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,14 @@ from nacre.errors import MissingExtra
 from nacre.schema import ImageSchema
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff")
+# Only these are decoded, whatever the bytes claim to be: Pillow hands some others to programs.
+FORMATS = ("PNG", "JPEG", "BMP", "GIF", "WEBP", "TIFF")
 MOST_PIXELS = 1 << 26
 GAP = 2  # pixels between the images of a sheet
 
 
-def _pillow() -> Any:
+def require_pillow() -> Any:
+    """Pillow's module of images, or how to get it."""
     try:
         from PIL import Image
     except ImportError:
@@ -31,28 +35,49 @@ def _pillow() -> Any:
 
 def read_picture(content: bytes, schema: ImageSchema) -> bytes | None:
     """The pixels of one file as the schema has them; None if it cannot be read as such."""
-    pillow = _pillow()
+    pillow = require_pillow()
     try:
-        with pillow.open(io.BytesIO(content)) as opened:
-            if opened.width * opened.height > MOST_PIXELS:
-                return None
-            picture = opened.convert("L" if schema.channels == 1 else "RGB")
-        if schema.crop is not None:
-            left = (picture.width - schema.crop) // 2
-            top = (picture.height - schema.crop) // 2
-            picture = picture.crop((left, top, left + schema.crop, top + schema.crop))
-        if picture.size != (schema.width, schema.height):
-            if not schema.resize:
-                return None
-            picture = picture.resize((schema.width, schema.height), pillow.Resampling.BILINEAR)
-        return bytes(picture.tobytes())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Pillow's warnings tell about the picture
+            return _pixels(pillow, content, schema)
     except Exception:  # whatever a damaged file makes of it, it is this image's fault alone
+        return None
+
+
+def _pixels(pillow: Any, content: bytes, schema: ImageSchema) -> bytes | None:
+    with pillow.open(io.BytesIO(content), formats=FORMATS) as opened:
+        if opened.width * opened.height > MOST_PIXELS:
+            return None
+        picture = opened.convert("L" if schema.channels == 1 else "RGB")
+    if schema.crop is not None:
+        left = (picture.width - schema.crop) // 2
+        top = (picture.height - schema.crop) // 2
+        if min(left, top) < 0:
+            return None
+        picture = picture.crop((left, top, left + schema.crop, top + schema.crop))
+    if picture.size != (schema.width, schema.height):
+        if not schema.resize:
+            return None
+        picture = picture.resize((schema.width, schema.height), pillow.Resampling.BILINEAR)
+    return bytes(picture.tobytes())
+
+
+def picture_size(content: bytes) -> tuple[int, int, int] | None:
+    """Height, width and channels from a file's header; None if it has none."""
+    pillow = require_pillow()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with pillow.open(io.BytesIO(content), formats=FORMATS) as opened:
+                gray = opened.mode in ("1", "L", "LA", "I", "F") or opened.mode.startswith("I;")
+                return opened.height, opened.width, 1 if gray else 3
+    except Exception:
         return None
 
 
 def picture_bytes(pixels: NDArray[np.uint8]) -> bytes:
     """A PNG file of [height, width, channels]."""
-    pillow = _pillow()
+    pillow = require_pillow()
     gray = pixels.shape[-1] == 1
     file = io.BytesIO()
     pillow.fromarray(pixels[..., 0] if gray else pixels).save(file, "PNG")
@@ -90,14 +115,29 @@ def enlarged(image: NDArray[np.uint8], times: int) -> NDArray[np.uint8]:
 def write_folder(
     folder: Path, pixels: NDArray[np.uint8], names: Sequence[str] | None, first: int = 0
 ) -> None:
-    """PNG files, numbered from `first`, in one folder a class if there are classes."""
+    """PNG files, numbered from `first`, each in the folder of that name if there are names."""
     for place, image in enumerate(pixels):
-        inside = folder if names is None else folder / safe_name(names[place])
+        inside = folder if names is None else folder / names[place]
         inside.mkdir(parents=True, exist_ok=True)
         (inside / f"{first + place:06d}.png").write_bytes(picture_bytes(image))
 
 
-def safe_name(name: str) -> str:
-    """A class as the name of a folder: a stranger's model must not choose where files go."""
+def folder_names(classes: Sequence[str]) -> list[str]:
+    """A folder for each class: its own name, as far as that can be one; numbered if two agree.
+
+    A stranger's model must not choose where files go.
+
+    Examples:
+        >>> folder_names(["cat", "../dog", ".."]), folder_names(["dog", "Dog"])
+        (['cat', '_dog', '_'], ['0-dog', '1-Dog'])
+    """
+    safe = [_safe_name(name) for name in classes]
+    # Some file systems do not tell upper from lower case.
+    if len({name.casefold() for name in safe}) == len(safe):
+        return safe
+    return [f"{place}-{name}" for place, name in enumerate(safe)]
+
+
+def _safe_name(name: str) -> str:
     kept = "".join(c if c.isalnum() or c in " -_." else "_" for c in name).strip(" .")
-    return kept or "_"
+    return kept[:100] or "_"

@@ -55,6 +55,10 @@ IMAGES = """\
 #            the center, in pixels) and `resize: true` (bring other sizes to this one)
 #   classes  the values of the label, in order; `classes: 10` means 0 to 9; none without a label
 """
+REVIEW_IMAGES = """\
+# Set this to true once a person has checked that size and classes below are public: would anybody
+# know them without seeing these images? Until then a fit refuses the schema.
+"""
 CONSTRAINTS = "# What every sampled row satisfies; rows that are fitted may break it.\n"
 RELEASES = "# What the private draft released; a fit adds its cost to its own.\n"
 
@@ -240,7 +244,7 @@ def dump_images(said: Mapping[str, Any]) -> str:
         parts.append(_yaml({"label": said["label"]}))
     if said["provenance"] != "declared" or said["reviewed"]:
         parts += [_yaml({"provenance": said["provenance"]})]
-        parts += [REVIEW] * (said["provenance"] == "data")
+        parts += [REVIEW_IMAGES] * (said["provenance"] == "data")
         parts += [_yaml({"reviewed": said["reviewed"]})]
     parts.append(_column_lines("images", said["images"]).removeprefix("  "))
     if "classes" in said:

@@ -56,12 +56,7 @@ class ImageSchema:
     reviewed: bool = False
 
     def __post_init__(self) -> None:
-        given: Any = self.classes
-        if isinstance(given, int) and not isinstance(given, bool) and given <= MOST_CLASSES:
-            given = range(given)
-        if given is not None and not isinstance(given, str):
-            given = tuple(str(value) for value in given)
-        object.__setattr__(self, "classes", given)
+        object.__setattr__(self, "classes", _as_classes(self.classes))
         if problems := self._problems():
             raise SchemaError(problems)
 
@@ -75,6 +70,11 @@ class ImageSchema:
             found.append(f"channels={shown(self.channels)} must be 1 (gray) or 3 (color).")
         if self.crop is not None and (not _is_whole(self.crop) or self.crop < 1):
             found.append(f"crop={shown(self.crop)} must be a whole number of pixels.")
+        elif self.crop and self.resize is False and (self.crop,) * 2 != (self.height, self.width):
+            found.append(
+                f"crop={self.crop} leaves squares of another size than {shown(self.height)} x "
+                f"{shown(self.width)}. Say `resize: true` too."
+            )
         found += [
             f"{name}={shown(getattr(self, name))} must be true or false."
             for name in ("resize", "reviewed")
@@ -93,13 +93,14 @@ class ImageSchema:
             return ["label 'image' is the name of the pixels. Choose another."]
         if self.classes is None:
             return []
-        if isinstance(self.classes, str) or not 2 <= len(self.classes) <= MOST_CLASSES:
+        if not isinstance(self.classes, tuple) or not 2 <= len(self.classes) <= MOST_CLASSES:
             return [
-                f"classes must list 2 to {MOST_CLASSES} values. Leave them out if the images have "
-                "no label."
+                f"classes must list 2 to {MOST_CLASSES} values, or say their number. Leave them "
+                "out if the images have no label."
             ]
+        empty = ["classes lists an empty value. Give it a name."] * ("" in self.classes)
         twice = sorted({value for value in self.classes if self.classes.count(value) > 1})
-        return [f"classes lists {shown(value)} twice." for value in twice]
+        return empty + [f"classes lists {shown(value)} twice." for value in twice]
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -160,24 +161,26 @@ class ImageSchema:
         if not isinstance(facts, Mapping):
             raise SchemaError("`images` must be a mapping such as {height: 28, width: 28}.")
         problems += [f"`images`: `{key}` is not known." for key in facts if key not in FACTS]
-        problems += [f"`images` needs `{key}`." for key in ("height", "width") if key not in facts]
+        problems += [
+            f"`images` needs `{key}`." for key in ("height", "width") if facts.get(key) is None
+        ]
         if as_whole(said.get("nacre", document.VERSION)) != document.VERSION:
             problems.append(f"nacre: {shown(said['nacre'])} is not a schema version known here.")
-        classes = as_whole(said.get("classes"))
-        if isinstance(classes, int):
-            classes = [str(place) for place in range(min(classes, MOST_CLASSES + 1))]
-        if classes is not None and not isinstance(classes, list | tuple):
-            problems.append("`classes` must be a list of values, or their number.")
+        sizes = {key: as_whole(facts[key]) for key in FACTS[:4] if facts.get(key) is not None}
+        try:
+            found = cls(
+                **{"height": 1, "width": 1, **sizes},
+                resize=as_flag(facts.get("resize", False)),
+                classes=as_whole(said.get("classes")),
+                label=said.get("label") or "label",
+                provenance=said.get("provenance", "declared"),
+                reviewed=as_flag(said.get("reviewed", False)),
+            )
+        except SchemaError as error:
+            raise SchemaError([*problems, *error.problems]) from None
         if problems:
             raise SchemaError(problems)
-        return cls(
-            **{key: as_whole(facts[key]) for key in FACTS[:4] if facts.get(key) is not None},
-            resize=as_flag(facts.get("resize", False)),
-            classes=classes or None,
-            label=said.get("label") or "label",
-            provenance=said.get("provenance", "declared"),
-            reviewed=as_flag(said.get("reviewed", False)),
-        )
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as YAML and model files have it."""
@@ -204,6 +207,15 @@ def read_any(path: str | PathLike[str]) -> Schema | ImageSchema:
     """The schema in a YAML file, of a table or of images."""
     said = document.read(Path(path))
     return ImageSchema.from_dict(said) if "images" in said else Schema.read(path)
+
+
+def _as_classes(given: Any) -> Any:
+    """A tuple of texts; what cannot be one is left for `problems` to report."""
+    if _is_whole(given):
+        given = range(min(given, MOST_CLASSES + 1))
+    if isinstance(given, list | tuple | range):
+        return tuple(map(str, given))
+    return given
 
 
 def _is_whole(value: Any) -> bool:

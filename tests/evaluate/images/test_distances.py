@@ -5,8 +5,8 @@ import pytest
 from scipy.linalg import sqrtm
 from sklearn.metrics.pairwise import polynomial_kernel
 
-from nacre.evaluate.images.fid import bootstrapped_fid, fid, frechet
-from nacre.evaluate.images.kid import kid, subset_kid
+from nacre.evaluate.images.metrics.fid import bootstrapped_fid, fid, frechet
+from nacre.evaluate.images.metrics.kid import kid, subset_kid
 
 
 def features(n, shift=0.0, seed=0, d=5):
@@ -59,7 +59,7 @@ def test_kid_over_subsets():
     rng = np.random.default_rng(0)
     same, error = subset_kid(features(800), features(800, seed=1), rng, size=200)
     other, _ = subset_kid(features(800), features(800, 1.0, 2), rng, size=200)
-    assert abs(same) < 6 * error + 0.5
+    assert abs(same) < 6 * error / 10 + 0.5  # the mean of a hundred
     assert other > 20 * abs(same)
     # Two hundred of fifty rows cannot be drawn: half of them are, and subsets still differ.
     assert subset_kid(features(50), features(50, seed=1), rng, size=200)[1] > 0

@@ -1,14 +1,16 @@
 """The two networks: convolutions are convolutions, training learns, seeds decide."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.signal import correlate2d
 
-from nacre.evaluate.images.arrays import Images
 from nacre.evaluate.images.networks import FEATURES, Classifier, Convolution, LeNet
-from nacre.evaluate.images.training import features, logits, train
+from nacre.evaluate.images.residual import Residual
+from nacre.evaluate.images.training import _batches, features, logits, train
+from nacre.rows import Images
 
 KEY = jax.random.key(0)
 
@@ -40,6 +42,7 @@ def test_shapes(shape):
     assert LeNet(shape, 7, rng=rng())(x).shape == (3, 7)
     assert LeNet(shape, 7, rng=rng()).features(x).shape == (3, FEATURES)
     assert Classifier(shape, 7, rng=rng())(x).shape == (3, 7)
+    assert Residual(shape, 7, rng=rng())(x).shape == (3, 7)
 
 
 def test_the_classifier_has_the_papers_sizes():
@@ -91,3 +94,24 @@ def test_chunks_do_not_matter(monkeypatch):
     monkeypatch.setattr("nacre.evaluate.images.training._CHUNK", 10)
     assert np.allclose(features(network, images), whole, atol=1e-6)
     assert whole.shape == (25, FEATURES)
+
+
+def test_the_residual_network_is_small_and_begins_as_its_shortcuts():
+    network = Residual((28, 28, 1), 10, rng=rng())
+    leaves = jax.tree.leaves(eqx.filter(network, eqx.is_array))
+    assert sum(leaf.size for leaf in leaves) == 28_266
+    x = jax.random.normal(KEY, (2, 5, 5, 16))
+    bias = network.blocks[0].second.bias
+    assert np.allclose(network.blocks[0](x), x + bias)
+    learnt = train(Residual((8, 8, 1), 2, rng=rng()), stripes(300, 0), steps=30, seed=0)
+    test = stripes(500, 1)
+    assert np.mean(logits(learnt, test).argmax(1) == test.labels) > 0.95
+
+
+def test_each_image_is_seen_once_an_epoch():
+    batches = _batches(300, rng())
+    seen = np.concatenate([next(batches) for _ in range(75)])  # 32 epochs
+    for epoch in seen.reshape(32, 300):
+        assert np.array_equal(np.sort(epoch), np.arange(300))
+    small = _batches(5, rng())
+    assert np.bincount(next(small)).min() >= 25

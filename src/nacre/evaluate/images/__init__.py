@@ -1,5 +1,6 @@
-"""How good are synthetic images? FID and KID on LeNet features, and classifiers trained on them."""
+"""How good are synthetic images? Features of a LeNet, classifiers trained on them, an attack."""
 
-from nacre.evaluate.images.run import ImageEvaluation, evaluate_images
+from nacre.evaluate.images.evaluation import ImageEvaluation
+from nacre.evaluate.images.run import evaluate_images
 
 __all__ = ["ImageEvaluation", "evaluate_images"]

@@ -1,166 +1,177 @@
-"""evaluate_images(): features, distances and classifiers of synthetic images."""
+"""evaluate_images(): read the sets, compute the metrics, say what they mean."""
 
 import dataclasses
-import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from nacre.errors import NacreError
-from nacre.evaluate.images.arrays import Images, read_images
-from nacre.evaluate.images.fid import BOOTSTRAPS
-from nacre.evaluate.images.judge import CLASSIFIER_IMAGES, Judge
-from nacre.evaluate.images.kid import SIZE, SUBSETS
-from nacre.evaluate.scores.score import CONFIDENTIAL, Score, frame
+from nacre.evaluate.guarantees import describe
+from nacre.evaluate.images.comparison import Effort, ImageComparison, RealImages
+from nacre.evaluate.images.evaluation import ImageEvaluation
+from nacre.evaluate.images.findings import find
+from nacre.evaluate.images.metric import ImageMetric
+from nacre.evaluate.images.metrics import choose
+from nacre.evaluate.images.reading import by_name, read_images, read_synthetic
+from nacre.evaluate.scores.metric import Value
+from nacre.evaluate.scores.score import Score
+from nacre.evaluate.spending import spending
 from nacre.evaluate.tables.classifiers import PUBLISHED, available
+from nacre.rows import Images
+from nacre.schema import ImageSchema
 
-STEPS = 1_000
-MEANINGS = {
-    "fid": f"Fréchet distance of LeNet features ({BOOTSTRAPS} bootstraps, ± their deviation).",
-    "kid": f"Squared MMD of LeNet features, cubic kernel ({SUBSETS} subsets of {SIZE:,}).",
-    "cnn-accuracy": "Accuracy on real test images of a CNN trained on the synthetic ones.",
-    "accuracy": "Accuracy on real test images of classifiers trained on synthetic pixels.",
-    "f1": "Their F1 score, averaged over the classes.",
-}
-_GOALS = {"fid": "lower", "kid": "lower"}
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
-class ImageEvaluation:
-    """Synthetic images compared with real ones. Confidential to the data holder.
-
-    Attributes:
-        results: every score.
-        notes: what a reader has to know about how the numbers came about.
-        seconds: how long it took.
-    """
-
-    results: tuple[Score, ...]
-    notes: tuple[str, ...]
-    seconds: float
-
-    @property
-    def scores(self) -> Any:
-        """All scores as a tidy frame: pandas if it is installed, else Arrow."""
-        return frame(self.results)
-
-    def score(self, metric: str, table: str | None = None, part: str = "") -> Score | None:
-        """One score, or None if it was not computed; of the first set if none is named."""
-        for score in self.results:
-            if (score.metric, score.part) == (metric, part) and table in (None, score.table):
-                return score
-        return None
-
-    def summary(self) -> str:
-        """The overall scores in a few lines."""
-        lines = [CONFIDENTIAL, ""]
-        for score in self.results:
-            if not score.part:
-                error = "" if score.error is None else f" ± {score.error:.2g}"
-                real = "" if score.reference is None else f"  (real images {score.reference:.4g})"
-                lines.append(f"  {score.table}  {score.metric} {score.value:.4g}{error}{real}")
-        return "\n".join([*lines, "", *(f"  Note: {note}" for note in self.notes)])
-
-    __str__ = summary
-
-    def to_json(self) -> str:
-        """Everything, as JSON."""
-        content = {
-            "nacre": 1,
-            "confidential": CONFIDENTIAL,
-            "meanings": MEANINGS,
-            "scores": [score.to_dict() for score in self.results],
-            "notes": list(self.notes),
-            "seconds": self.seconds,
-        }
-        return json.dumps(content, indent=1, ensure_ascii=False)
+SMALLEST = 4  # pixels that LeNet can halve twice
+SHOWN = 10  # images of each class on the page
+Progress = Callable[[str, float | None], None]
+LENET = "LeNet was trained on these private images: its distances compare with no other network's."
+NO_TEST = (
+    "No test images were given, so no classifier was tested, nothing says what real images score, "
+    "and the synthetic images were compared with the private ones themselves."
+)
 
 
 def evaluate_images(
     real: Any,
     synthetic: Any,
+    schema: ImageSchema,
     *,
     test: Any = None,
-    classifiers: Iterable[str] | str = (),
-    steps: int = STEPS,
+    metrics: str | list[str] | tuple[str, ...] = "quick",
+    guarantee: Any = None,
+    classifiers: Iterable[str] | None = None,
+    ledger: Any = None,
+    dataset: str | None = None,
     seed: int = 0,
     jobs: int = 2,
+    effort: Effort | None = None,
+    on_progress: Progress | None = None,
 ) -> ImageEvaluation:
     """Compare synthetic images with real ones. The result is confidential to the data holder.
 
     Args:
-        real: the private images that the synthetic ones were made from, with labels: a pair of
-            uint8 [n, height, width] or [n, height, width, channels], and whole numbers from 0.
+        real: the private images that the synthetic ones were made from, with labels: arrays, or
+            the path of a file or folder, as for `fit`.
         synthetic: images of the same size, with labels or without; or a dictionary of several.
-        test: real images with labels that were not used to make them, to test classifiers on and
-            to say what real images score. Without them there is no accuracy and no reference.
-        classifiers: names of classifiers of tables to try on the pixels, or "all" twelve; slow.
-        steps: of training each network.
+        schema: what is public about them.
+        test: real images with labels that were not used to make the synthetic ones: to compare
+            them with, to test classifiers on, and to say what real images score.
+        metrics: "quick", "all" (with a stronger network, five runs of the papers' CNN and the
+            twelve classifiers: hours for 60,000 images), or names of metrics.
+        guarantee: as for tables.
+        classifiers: names of classifiers of pixels to try instead of the twelve.
+        ledger: a `Ledger` or its address, to show what the data set has spent; only read.
+        dataset: the data set's name in the ledger.
         seed: of everything that is random.
-        jobs: processes to train classifiers in.
+        jobs: processes to train classifiers of pixels in.
+        effort: how much is computed; by default as much as in the papers.
+        on_progress: called with a stage's name and the part done (None if unknown).
     """
     started = time.perf_counter()
-    names = available(PUBLISHED if classifiers == "all" else tuple(classifiers))
-    private = read_images(real, "The real images")
-    if private.labels is None:
-        raise NacreError("The real images need labels: LeNet's features are learnt from them.")
-    given = synthetic if isinstance(synthetic, Mapping) else {"synthetic": synthetic}
-    tables = {name: read_images(found, f"The images '{name}'") for name, found in given.items()}
-    held = None if test is None else read_images(test, "The test images")
-    every = {"real": private, **tables, **({} if held is None else {"test": held})}
-    _check(every)
-    judge = Judge(
-        private,
-        held,
-        size=min(map(len, every.values())),
-        classifiers=names,
-        steps=steps,
-        seed=seed,
-        jobs=jobs,
-    )
-    reference = {(m, p): v for m, p, v, _ in judge.reference()}
-    results = [
-        Score(
-            table=name,
-            metric=metric,
-            part=part,
-            value=value,
-            error=error,
-            reference=reference.get((metric, part)),
-            goal=_GOALS.get(metric, "higher"),
+    chosen = choose(metrics)
+    if schema.classes is None:
+        raise NacreError(
+            "The schema has no classes. An evaluation of images needs labels, as the features that "
+            "it compares are learnt from them: give the schema with its classes."
         )
-        for name, images in tables.items()
-        for metric, part, value, error in judge.scores(images)
+    if min(schema.height, schema.width) < SMALLEST:
+        raise NacreError(f"LeNet's features need images of {SMALLEST} x {SMALLEST} pixels or more.")
+    effort = effort or Effort(runs=5 if metrics == "all" else 1)
+    models = available(PUBLISHED if classifiers is None else tuple(classifiers))
+    effort = dataclasses.replace(effort, classifiers=models)
+    given = by_name(synthetic)
+    guarantees, spent = describe(guarantee, list(given), schema), spending(ledger, dataset)
+    report = on_progress or (lambda stage, done: None)
+    report("reading", None)
+    private = read_images(real, schema, "The real images")
+    held = None if test is None else read_images(test, schema, "The test images")
+    sets = {name: read_synthetic(d, schema, f"The images '{name}'") for name, d in given.items()}
+    side = RealImages(
+        train=private.images,
+        test=None if held is None else held.images,
+        classes=len(schema.classes),
+        effort=effort,
+        seed=seed,
+    )
+    comparisons = [
+        ImageComparison(name=name, real=side, synthetic=found.images, jobs=jobs)
+        for name, found in sets.items()
     ]
+    usable = [m for m in chosen if held is not None or "test" not in m.needs]
+    results = list(_measure(usable, comparisons, report))
+    read = (private, *(() if held is None else (held,)), *sets.values())
     return ImageEvaluation(
+        schema=schema,
+        metrics=tuple(usable),
         results=tuple(results),
-        notes=tuple(_notes(tables, held, names)),
+        findings={name: find(name, results, guarantees.get(name)) for name in sets},
+        notes=(
+            *(note for each in read for note in each.notes),
+            LENET,
+            *([] if held else [NO_TEST]),
+            *_few(sets, effort),
+        ),
+        guarantees=guarantees,
+        shown={
+            "real": _first(private.images, len(schema.classes)),
+            **{name: _first(found.images, len(schema.classes)) for name, found in sets.items()},
+        },
+        counts={
+            "real": len(private.images),
+            "test": 0 if held is None else len(held.images),
+            **{name: len(found.images) for name, found in sets.items()},
+        },
+        spent=spent,
         seconds=round(time.perf_counter() - started, 2),
     )
 
 
-def _check(sets: Mapping[str, Images]) -> None:
-    shapes = {name: images.pixels.shape[1:] for name, images in sets.items()}
-    if len(set(shapes.values())) > 1:
-        listed = ", ".join(f"{name} {'×'.join(map(str, s))}" for name, s in shapes.items())
-        raise NacreError(f"The images differ in size: {listed}. Bring them to one size first.")
-    known = sets["real"].classes
-    strange = [name for name, images in sets.items() if images.classes > known]
-    if strange:
-        raise NacreError(
-            f"The real images have labels 0 to {known - 1}. There are others in: "
-            f"{', '.join(strange)}."
+def _measure(
+    metrics: Sequence[ImageMetric], comparisons: Sequence[ImageComparison], report: Progress
+) -> Iterator[Score]:
+    """Every metric of every set, each beside its reference."""
+    references: dict[tuple[str, int], Mapping[str, float]] = {}
+    steps = [(metric, comparison) for metric in metrics for comparison in comparisons]
+    for step, (metric, comparison) in enumerate(steps):
+        report("evaluating", step / len(steps))
+        if "labels" in metric.needs and comparison.synthetic.labels is None:
+            continue
+        values = list(metric.compute(comparison))
+        key = metric.name, len(comparison.synthetic)
+        if key not in references and comparison.real.test is not None:
+            references[key] = {str(v.part): v.value for v in metric.reference(comparison)}
+        yield from _scores(metric, comparison.name, values, references.get(key, {}))
+    report("evaluating", 1.0)
+
+
+def _scores(
+    metric: ImageMetric, table: str, values: Iterable[Value], reference: Mapping[str, float]
+) -> Iterator[Score]:
+    for value in values:
+        yield Score(
+            table=table,
+            metric=metric.name,
+            part=value.part,
+            value=value.value,
+            error=value.error,
+            reference=reference.get(str(value.part)),
+            goal=metric.goal,
         )
 
 
-def _notes(
-    tables: Mapping[str, Images], test: Images | None, classifiers: Sequence[str]
-) -> Iterable[str]:
-    yield "LeNet was trained on these real images: its distances compare with no other network's."
-    if test is None:
-        yield "No test images were given, so no classifier was tested."
-    unlabelled = [name for name, images in tables.items() if images.labels is None]
-    if unlabelled:
-        yield f"Without labels, so no classifier was trained on them: {', '.join(unlabelled)}."
-    if classifiers and max(map(len, tables.values())) > CLASSIFIER_IMAGES:
-        yield f"The classifiers of pixels were trained on {CLASSIFIER_IMAGES:,} random images."
+def _few(sets: Mapping[str, Any], effort: Effort) -> Iterator[str]:
+    few = min(len(found.images) for found in sets.values())
+    if few < effort.synthetic:
+        yield (
+            f"FID is larger for fewer images. Papers draw {effort.synthetic:,}; here there are "
+            f"{few:,}."
+        )
+
+
+def _first(images: Images, classes: int) -> Images:
+    """The first few of each class; of images without labels, as many in all."""
+    if images.labels is None:
+        return images[: SHOWN * min(classes, SHOWN)]
+    places = [np.flatnonzero(images.labels == code)[:SHOWN] for code in range(classes)]
+    return images[np.concatenate(places)]

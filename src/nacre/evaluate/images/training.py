@@ -1,5 +1,6 @@
 """Training a small network on labelled images, and applying it."""
 
+from collections.abc import Iterator
 from typing import Any, Protocol, TypeVar
 
 import equinox as eqx
@@ -9,10 +10,10 @@ import numpy as np
 import optax
 
 from nacre.errors import NacreError
-from nacre.evaluate.images.arrays import Images
+from nacre.evaluate.images.accuracy import BATCH
 from nacre.evaluate.images.networks import LeNet
+from nacre.rows import Images
 
-BATCH = 128
 _CHUNK = 1_000
 _ADAM = optax.adam(1e-3)
 
@@ -29,7 +30,9 @@ Trained = TypeVar("Trained", bound=ImageNetwork)
 
 
 def train(network: Trained, images: Images, *, steps: int, seed: int) -> Trained:
-    """Minimize the cross-entropy by Adam on random batches of `images`, which must have labels.
+    """Minimize the cross-entropy by Adam on batches of `images`, which must have labels.
+
+    Each image is seen once before any is seen again.
 
     The loop is plain Python: a step takes far longer than a call, one compiled step serves every
     set of images of one size, and XLA's convolutions are slow inside a compiled loop.
@@ -38,11 +41,20 @@ def train(network: Trained, images: Images, *, steps: int, seed: int) -> Trained
         raise NacreError("These images have no labels to learn from.")
     rng, key = np.random.default_rng(seed), jax.random.key(seed)
     state = _start(network)
-    for step in range(steps):
-        chosen = rng.integers(0, len(images), BATCH)
+    for step, chosen in zip(range(steps), _batches(len(images), rng), strict=False):
         pixels, labels = images.pixels[chosen], images.labels[chosen]
         network, state = _step(network, state, pixels, labels, jax.random.fold_in(key, step))
     return network
+
+
+def _batches(n: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Places of images, epoch after epoch; a last one that is too short goes over into the next."""
+    left = np.zeros(0, np.int64)
+    while True:
+        while len(left) < BATCH:
+            left = np.concatenate([left, rng.permutation(n)])
+        yield left[:BATCH]
+        left = left[BATCH:]
 
 
 @eqx.filter_jit

@@ -1,12 +1,13 @@
 """A small form of the report for notebooks."""
 
 from nacre.evaluate.evaluation import Evaluation
+from nacre.evaluate.images.evaluation import ImageEvaluation
 from nacre.evaluate.scores.score import CONFIDENTIAL
 from nacre.report.builder import fill
 from nacre.report.builder.text import number
 
 
-def render_card(evaluation: Evaluation) -> str:
+def render_card(evaluation: Evaluation | ImageEvaluation) -> str:
     """The findings and the overall scores."""
     rows = []
     for metric in evaluation.metrics:

@@ -3,7 +3,7 @@
 import dataclasses
 import importlib.util
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,26 +12,26 @@ from nacre.errors import NacreError
 from nacre.evaluate.tables.extras import require
 
 
-def _sklearn(path: str, **settings: Any) -> Callable[[int | None], Any]:
+def _sklearn(path: str, **settings: Any) -> Callable[..., Any]:
     """A maker of `sklearn.<path>` with its default parameters but for `settings` and a seed."""
     module, name = f"sklearn.{path}".rsplit(".", 1)
 
-    def make(seed: int | None) -> Any:
+    def make(seed: int | None, **changed: Any) -> Any:
         kind = getattr(require(module), name)
         seeded = {} if seed is None else {"random_state": seed}
         if "random_state" not in kind().get_params():
             seeded = {}
-        return kind(**settings, **seeded)
+        return kind(**{**settings, **seeded, **changed})
 
     return make
 
 
-def _xgboost(seed: int | None) -> Any:
-    return require("xgboost").XGBClassifier(random_state=seed, n_jobs=1)
+def _xgboost(seed: int | None, **changed: Any) -> Any:
+    return require("xgboost").XGBClassifier(random_state=seed, n_jobs=1, **changed)
 
 
 # Default parameters, as in the papers. More iterations only let the two linear ones converge.
-_MAKERS: dict[str, Callable[[int | None], Any]] = {
+_MAKERS: dict[str, Callable[..., Any]] = {
     "logistic regression": _sklearn("linear_model.LogisticRegression", max_iter=1000),
     "Gaussian naive Bayes": _sklearn("naive_bayes.GaussianNB"),
     "Bernoulli naive Bayes": _sklearn("naive_bayes.BernoulliNB"),
@@ -88,10 +88,10 @@ def available(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def make(name: str, *, seed: int | None = None) -> Any:
-    """The unfitted estimator called `name`."""
+def make(name: str, *, seed: int | None = None, **changed: Any) -> Any:
+    """The unfitted estimator called `name`, with some settings changed."""
     available([name])
-    return _MAKERS[name](seed)
+    return _MAKERS[name](seed, **changed)
 
 
 def predict(
@@ -101,6 +101,7 @@ def predict(
     *,
     classes: int | None,
     seed: int,
+    settings: Mapping[str, Any] | None = None,
 ) -> Prediction:
     """Train one model and apply it to the test rows.
 
@@ -110,6 +111,7 @@ def predict(
         test: features and targets to predict; the targets are only carried along.
         classes: how many classes there are, targets being 0..classes-1; None for a regression.
         seed: of the model's own randomness.
+        settings: of the model, other than its usual ones.
 
     A table with a single class teaches nothing: its scores are constant. So are those of a model
     that cannot be trained on it; `problem` then says why.
@@ -120,7 +122,7 @@ def predict(
         return _constant(name, present[0], truth, classes, "the table has a single class")
     # Some estimators want 0..k-1 without gaps, and a synthetic table may lack a class.
     target = y if classes is None else np.searchsorted(present, y)
-    model = make(name, seed=seed)
+    model = make(name, seed=seed, **(settings or {}))
     with warnings.catch_warnings():
         # Non-convergence or collinear columns are the table's doing and show in the scores.
         warnings.simplefilter("ignore")
@@ -152,20 +154,23 @@ def predict_all(
     classes: int | None,
     seed: int,
     jobs: int = 2,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> list[Prediction]:
     """Train each model in a process of its own (one thread each); results in the order of `names`.
 
-    The slow ones start first, so that no process is left alone with one at the end.
+    The slow ones start first, so that no process is left alone with one at the end. `settings` of
+    a model, by its name, are other than its usual ones.
     """
+    told = [{"classes": classes, "seed": seed, "settings": (settings or {}).get(n)} for n in names]
+    asked: dict[str, dict[str, Any]] = dict(zip(names, told, strict=True))
     order = sorted(names, key=lambda name: _SLOWEST.index(name) if name in _SLOWEST else len(names))
     if jobs == 1 or len(names) == 1:
-        found = [predict(name, train, test, classes=classes, seed=seed) for name in order]
+        found = [predict(name, train, test, **asked[name]) for name in order]
     else:
         joblib = require("joblib")
         with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
             found = joblib.Parallel(n_jobs=jobs)(
-                joblib.delayed(predict)(name, train, test, classes=classes, seed=seed)
-                for name in order
+                joblib.delayed(predict)(name, train, test, **asked[name]) for name in order
             )
     return sorted(found, key=lambda prediction: names.index(prediction.model))
 

@@ -3,6 +3,7 @@
 import math
 
 from nacre.evaluate.report.chapters.common import Context
+from nacre.publish.images import PublicImages
 from nacre.publish.public import PublicReport
 from nacre.report.builder import Cell, DataTable, right
 from nacre.report.builder.text import number, significant
@@ -22,7 +23,7 @@ BUT_SCHEMA = (
 )
 
 
-def in_short(report: PublicReport) -> Context:
+def in_short(report: PublicReport | PublicImages) -> Context:
     """The findings; the guarantee, and its two parts if something was bought."""
     whole = report.together
     bought = report.bought is not None
@@ -42,7 +43,7 @@ def in_short(report: PublicReport) -> Context:
     }
 
 
-def _parts(report: PublicReport) -> list[Context]:
+def _parts(report: PublicReport | PublicImages) -> list[Context]:
     """What the model cost, and what this page did; nothing if that was nothing."""
     if report.bought is None:
         return []
@@ -63,7 +64,7 @@ def _epsilon(value: float) -> str:
     return significant(math.ceil(value / unit * (1 - 1e-9)) * unit)
 
 
-def releases(report: PublicReport) -> Context:
+def releases(report: PublicReport | PublicImages) -> Context:
     """Everything that ever left the vault, and what the claim rests on."""
     rows = [_row(release, "the model") for release in report.guarantee.releases]
     if report.bought is not None:

@@ -6,6 +6,8 @@ from typing import Any
 
 from nacre.evaluate.evaluation import Evaluation
 from nacre.evaluate.findings.finding import Finding
+from nacre.evaluate.images.evaluation import ImageEvaluation
+from nacre.evaluate.images.metric import ImageMetric
 from nacre.evaluate.report.chapters.common import Context
 from nacre.evaluate.scores.metric import Metric
 from nacre.evaluate.scores.score import Score
@@ -13,7 +15,7 @@ from nacre.report.builder import Cell, DataTable, right
 from nacre.report.builder.text import number, significant
 
 
-def overall(evaluation: Evaluation) -> Context:
+def overall(evaluation: Evaluation | ImageEvaluation) -> Context:
     """Findings in words, worst first, and the guarantee."""
     several = len(evaluation.tables) > 1
     tables = [
@@ -23,6 +25,7 @@ def overall(evaluation: Evaluation) -> Context:
     words = "In plain words, worst first"
     return {
         "several": several,
+        "images": isinstance(evaluation, ImageEvaluation),
         "words": f"{words}." if several else f"{words}: {tables[0]['count']}.",
         "tables": tables,
         "guarantees": [
@@ -66,7 +69,7 @@ def _guarantee(title: str, found: Mapping[str, Any]) -> Context:
     }
 
 
-def scores(evaluation: Evaluation) -> Context:
+def scores(evaluation: Evaluation | ImageEvaluation) -> Context:
     """One line for each metric: what it means, the tables' values, and real data's."""
     rows = []
     for metric in evaluation.metrics:
@@ -77,7 +80,7 @@ def scores(evaluation: Evaluation) -> Context:
     return {"table": DataTable(head, rows)}
 
 
-def _line(metric: Metric, scores: list[Score | None]) -> list[Cell]:
+def _line(metric: Metric | ImageMetric, scores: list[Score | None]) -> list[Cell]:
     known = [score.value for score in scores if score is not None]
     # A smoke alarm has no winner: being far from every real row is not being private.
     ranked = len(scores) > 1 and metric.group != "privacy"

@@ -28,7 +28,7 @@ def privacy(evaluation: Evaluation) -> Context:
     return {
         "several": len(evaluation.tables) > 1,
         "tables": [
-            _released(table, evaluation.guarantees.get(table, {})) for table in evaluation.tables
+            released(table, evaluation.guarantees.get(table, {})) for table in evaluation.tables
         ],
         "spent": evaluation.spent,
         "attacks": _attacks(evaluation),
@@ -48,7 +48,7 @@ def privacy(evaluation: Evaluation) -> Context:
     }
 
 
-def _released(table: str, guarantee: Mapping[str, Any]) -> Context:
+def released(table: str, guarantee: Mapping[str, Any]) -> Context:
     """The releases behind a guarantee, and what it rests on."""
     releases = [r for r in guarantee.get("releases") or () if isinstance(r, Mapping)]
     return {
