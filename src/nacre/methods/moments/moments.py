@@ -60,9 +60,11 @@ class Moments(AbstractMethod):
     teacher_components: int = setting(
         300, "of the scattering features that the teacher sees", low=2, high=2000
     )
-    teacher_steps: int = setting(60, "of the teacher's training", low=1, high=1000)
-    teacher_rate: float = setting(20.0, "of these steps", low=0.001, high=1000)
-    momentum: float = setting(0.9, "of these steps", low=0, high=0.999)
+    teacher_steps: int = setting(20, "of the teacher's training", low=1, high=1000)
+    teacher_rate: float = setting(
+        100.0, "of these steps, at most; less where they are noisy", low=0.001, high=1000
+    )
+    momentum: float = setting(0.8, "of these steps", low=0, high=0.999)
 
     def __post_init__(self) -> None:
         settle(self)

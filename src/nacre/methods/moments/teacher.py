@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 DRAWN = 2000  # samples whose features show what features vary in
 WHITENING = 0.25  # features are divided by their variance to this power
+STEADY = 0.06  # rate times the noise of a mean gradient, at most: chosen on training images
 AVERAGED = 0.3  # last part of the steps whose weights are averaged
 
 
@@ -62,7 +63,8 @@ def train(
         sums = vault.sum(question, gradient, public=weights, through=view)
         slope = sums.values[0].reshape(weights.shape) / total
         speed = (method.momentum * speed + slope).astype(np.float32)
-        weights = (weights - method.teacher_rate * speed).astype(np.float32)
+        rate = min(method.teacher_rate, STEADY * total / max(sums.noise[0], 1e-9))
+        weights = (weights - rate * speed).astype(np.float32)
         if step >= len(questions) - last:
             mean += weights / last
     return Teacher(teacher.center, teacher.directions, np.asarray(mean, np.float32), scattering)
