@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from nacre.rows import ImageEncoder
+from nacre.rows.image_labels import label_column, labels_of
 from nacre.rows.pictures import picture_bytes, write_folder
 from nacre.schema import ImageSchema
 
@@ -112,3 +113,20 @@ def test_a_gap_in_lists_changes_no_other(gap, tmp_path):
     after = read(in_parquet(lambda _: pa.array(lists, kind))(tmp_path, pixels, labels))
     assert after[4] == (bytes(12), before[4][1], False)
     assert after[:4] + after[5:] == before[:4] + before[5:]
+
+
+def test_a_label_means_the_same_whatever_type_its_column_has():
+    schema = ImageSchema(height=1, width=1, classes=("3", "12345678901"))
+    numbers = [3, 12345678901, 3]
+    columns = [
+        pa.array(numbers),
+        pa.array([float(n) for n in numbers]),
+        pa.array([f"{n}.0" for n in numbers]),
+        pa.array([str(n) for n in numbers]),
+        label_column(np.array([3, 12345678901, 3.0], object)),
+    ]
+    for column in columns:
+        places, known = labels_of(column, schema)
+        assert known.all() and places.tolist() == [0, 1, 0]
+    places, known = labels_of(label_column(np.array([3, 10**5000, None], object)), schema)
+    assert known.tolist() == [True, False, False]

@@ -153,3 +153,33 @@ def test_why_chunks_are_multiples_of_64():
         everywhere = exact_sum("last bits", (100, False), np.repeat([one], 300, axis=0))
         moved += (everywhere != 300 * alone).any()
     assert moved > 3
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda w, earlier, row, key: w[0][:, :2].T @ jnp.resize(row.numbers / 9.0, (13, 4)),
+        lambda w, earlier, row, key: jnp.abs(jnp.fft.fft(row.numbers / 9.0)),
+        lambda w, earlier, row, key: jax.lax.scan(
+            lambda c, x: (c, w[0][:, :2].T @ x), 0.0, jnp.resize(row.numbers / 9.0, (2, 13, 3))
+        )[1],
+    ],
+)
+def test_what_rounds_by_place_is_worked_off_one_row_at_a_time(function):
+    """A product of matrices in chunks of 256 moved a sum by seven clips when a row came first."""
+
+    def checked(**options):
+        loop = Loop(
+            prepare=lambda state, key: state,
+            stages=(LoopStage(per_row=function, clip=1.0),),
+            update=lambda state, sums, key: state,
+            threshold=2**32 - 1,
+            multiplier=0.0,
+            chunk=64,
+            **options,
+        )
+        return loop.checked(WEIGHTS, plain_encoder(WIDTH).shape, jax.random.key(0))
+
+    with pytest.raises(ValueError, match="exact=True"):
+        checked()
+    assert checked(exact=True).size

@@ -11,7 +11,7 @@ from nacre.rows import ImageEncoder, Stream
 from nacre.schema import ImageSchema
 from nacre.vault import Adjacency, Bound, Plan, Program, Segment, Stage, Steps, Sum, Vault
 from nacre.vault.tracing import RefusedFunction
-from nacre.vault.view import ONE, View, seen
+from nacre.vault.view import ONE, View, ViewRows, seen
 
 ENCODER = ImageEncoder(ImageSchema(height=3, width=4, classes=3))
 RNG = np.random.default_rng(0)
@@ -25,7 +25,7 @@ def function(row):
 
 
 def view(pixels, labels, function=function):
-    return View(function, Stream(ENCODER, (pixels, labels)), lambda: None)
+    return ViewRows(function, Stream(ENCODER, (pixels, labels)), lambda: None)
 
 
 def vault_of(*questions):
@@ -90,6 +90,28 @@ def test_sums_and_steps_are_asked_through_it():
     )
     state = vault.train(stepped, program, through=through, key=jax.random.key(0))
     assert np.allclose(state, 2 * exact.sum(0), atol=0.2)
+
+
+def test_a_method_is_handed_no_rows():
+    vault = vault_of(Sum(name="n", meaning="", share=1.0, bound=Bound(segments=(), count=1.0)))
+    handle = vault.view(function)
+    assert isinstance(handle, View) and set(vars(handle)) == {"shape", "label"}
+    other = vault_of(*(planned.question for planned in vault.plan.asked))
+    with pytest.raises(ValueError, match="made by another vault"):
+        other.sum(other.plan.asked[0].question, lambda row: jnp.zeros(0), through=handle)
+
+
+def test_a_program_is_used_again_only_for_the_same_kinds_of_public_arrays():
+    def scaled(row, factor):
+        return row.pixels.reshape(-1)[:2].astype(factor.dtype) * factor
+
+    bound = Bound(segments=(Segment(size=2, norm=1e4),))
+    asked = [Sum(name=f"{i}", meaning="", share=0.3, bound=bound) for i in range(3)]
+    vault = vault_of(*asked)
+    total = PIXELS.reshape(700, -1)[:, :2].astype(float).sum(0)
+    for question, factor in zip(asked, (np.int32(2), np.float32(0.5), np.float32(3)), strict=True):
+        sums = vault.sum(question, scaled, public=factor)
+        assert np.allclose(sums.values[0], total * float(factor), rtol=1e-3)
 
 
 @pytest.mark.parametrize("bad", [lambda row: row.pixels, lambda row: (row.label, row.label)])

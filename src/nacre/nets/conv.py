@@ -64,7 +64,9 @@ class Convolution(AbstractLayer):
         if inputs != self.height * self.across * self.channels:
             raise NacreError("A layer for images follows one whose outputs are of another size.")
         outputs = self.to_height * self.to_across * self.filters
-        if self.kernel % 2 == 0 or self.kernel > 15 or outputs > WIDEST:
+        band = self.kernel * self.across * self.channels * self.to_across * self.filters
+        large = max(outputs, self.height * self.to_height, band // 64) > WIDEST
+        if self.kernel % 2 == 0 or self.kernel > 15 or large:
             raise NacreError("A convolution that is larger than any made here.")
         return outputs
 

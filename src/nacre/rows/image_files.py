@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from nacre.rows.errors import SourceError
 from nacre.rows.image_batches import PIXELS, as_batch, as_source, names_of, pictures, raw_pixels
-from nacre.rows.image_labels import is_label
+from nacre.rows.image_labels import is_label, plain_label
 from nacre.rows.pictures import SUFFIXES, folder_names
 from nacre.rows.source import Source
 from nacre.schema import ImageSchema
@@ -84,11 +84,6 @@ def find_pictures(path: Path) -> list[tuple[Path, str | None]]:
 def from_folder(path: Path, schema: ImageSchema) -> Source:
     """One folder a class, named after it; without classes, pictures anywhere below."""
     files = find_pictures(path)
-    if not files:
-        raise SourceError(
-            f"The folder {path} holds no pictures ({', '.join(SUFFIXES)})"
-            + ("." if schema.classes is None else " in folders named after the classes.")
-        )
     classes = schema.classes or ()
     # A class whose name is no name of a folder has been written under another.
     written = dict(zip(folder_names(classes), classes, strict=True))
@@ -96,7 +91,8 @@ def from_folder(path: Path, schema: ImageSchema) -> Source:
     def batches() -> Iterator[pa.RecordBatch]:
         for start in range(0, len(files), AT_ONCE):
             part = files[start : start + AT_ONCE]
-            labels = [written.get(label or "", label) for _, label in part]
+            named = [written.get(label or "", label) for _, label in part]
+            labels = [plain_label(label) for label in named]
             column = None if schema.classes is None else pa.array(labels, pa.string())
             yield as_batch(pictures((_content(f) for f, _ in part), schema), column, schema)
 
@@ -136,7 +132,7 @@ def is_raw(kind: pa.DataType) -> bool:
 
 def is_nested(kind: pa.DataType) -> bool:
     """Structs with the bytes of a picture file in them."""
-    return pa.types.is_struct(kind) and kind.get_field_index("bytes") >= 0
+    return pa.types.is_struct(kind) and any(f.name == "bytes" and is_bytes(f.type) for f in kind)
 
 
 def is_bytes(kind: pa.DataType) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,17 @@ from numpy.typing import NDArray
 from nacre.rows.errors import SourceError
 from nacre.schema import ImageSchema
 
+WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")  # a whole number that is written with a fraction
+
 
 def labels_of(column: pa.Array, schema: ImageSchema) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """The place of each label among the classes, and whether it has one; elementwise.
 
     A label is what its text says, so that nothing hangs on the type of its column, which one row
-    can decide: 3, 3.0 and "3" are the same. Where the classes are not numbers, a number that is
-    no class is a place in their list.
+    can decide: 3, 3.0, "3" and "3.0" are the same. Where the classes are not numbers, a number
+    that is no class is a place in their list.
     """
-    classes = list(schema.classes or ())
+    classes = [plain_label(value) for value in schema.classes or ()]
     text = _text(column)
     places = pc.index_in(text, value_set=pa.array(classes, pa.string()))
     if not schema.numbered:
@@ -55,25 +58,32 @@ def label_column(labels: NDArray[Any]) -> pa.Array:
     """Labels as a column that `labels_of` reads."""
     if labels.dtype.kind in "iu":
         return pa.array(labels)
-    if labels.dtype.kind == "f":
-        return pa.array(labels.astype(np.float64))
-    return pa.array([_one(label) for label in labels.tolist()], pa.string())
+    return pa.array([plain_label(label) for label in labels.tolist()], pa.string())
 
 
 def _text(column: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    if pa.types.is_floating(column.type):
-        column = pc.add(column.cast(pa.float64()), 0.0)  # -0.0 is 0
-    return column.cast(pa.string())
+    if pa.types.is_integer(column.type) and column.type.bit_width <= 32:
+        return column.cast(pa.string())  # as `plain_label` would, and faster
+    return pa.array([plain_label(label) for label in column.to_pylist()], pa.string())
 
 
-def _one(label: Any) -> str | None:
-    """The text of one label; None where it is none."""
+def plain_label(label: Any) -> str | None:
+    """The text of one label, the same whatever type it is stored as; None where it is none.
+
+    A whole number is written without a fraction.  One beyond 2^53 is that of the nearest float: in
+    a column of floats, which one gap makes, it would be no other.
+    """
     if isinstance(label, bytes):
         label = label.decode("utf-8", "replace")
-    if isinstance(label, float | np.floating) and float(label).is_integer():
-        label = int(label)
     if isinstance(label, bool | np.bool_) or not isinstance(label, str | int | float | np.number):
         return None
-    return str(label).encode("utf-8", "replace").decode()
+    if isinstance(label, str):
+        whole = WHOLE.fullmatch(label)
+        return (whole[1] if whole else label).encode("utf-8", "replace").decode()
+    try:
+        number = float(label)
+        return str(int(number)) if number.is_integer() else str(number)
+    except (OverflowError, ValueError):
+        return None

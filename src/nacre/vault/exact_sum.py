@@ -19,7 +19,7 @@ from nacre.vault.noise import on_cpu
 from nacre.vault.tracing import RefusedFunction, trace
 
 if TYPE_CHECKING:
-    from nacre.vault.view import View
+    from nacre.vault.view import ViewRows
 
 BLOCK = 512
 FLOAT_BITS = 20  # features that are not integers are rounded to 2^-20 of their segment's bound
@@ -49,7 +49,7 @@ class ExactSum:
         self,
         features: Features,
         bound: Bound,
-        encoder: AbstractEncoder | View,
+        encoder: AbstractEncoder | ViewRows,
         public: Any = None,
     ):
         self.bound, self.encoder = bound, encoder
@@ -58,6 +58,7 @@ class ExactSum:
                 jax.tree.map(lambda leaf: np.zeros((1, *leaf.shape)), encoder.shape), bound.by
             )
         with jax.enable_x64(True), on_cpu():
+            self._kinds = kinds_of(public)
             seen = () if public is None else (_shapes(public),)
             self.features = trace(features, encoder.shape, *seen)
             self._step = jax.jit(self._block, donate_argnums=(2, 3))
@@ -108,6 +109,8 @@ class ExactSum:
         with jax.enable_x64(True), on_cpu():
             classes = self.bound.classes
             constants = self.features.constants
+            if kinds_of(public) != self._kinds:
+                raise NacreError("The public arrays are of other kinds than those of the program.")
             given = [jnp.asarray(leaf) for leaf in jax.tree.leaves(public)]
             sums = jnp.zeros((classes, self.bound.size), jnp.int64)
             counts = jnp.zeros(classes, jnp.int64)
@@ -215,6 +218,15 @@ class ExactSum:
 
 
 def _shapes(public: Any) -> Any:
-    return jax.tree.map(
-        lambda leaf: jax.ShapeDtypeStruct(np.shape(leaf), jnp.asarray(leaf).dtype), public
-    )
+    return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(*_kind(leaf)), public)
+
+
+def kinds_of(public: Any) -> Any:
+    """Structure, shapes and types of a tree of public arrays: what a program is made for."""
+    leaves, structure = jax.tree.flatten(public)
+    return structure, tuple(_kind(leaf) for leaf in leaves)
+
+
+def _kind(leaf: Any) -> tuple[tuple[int, ...], Any]:
+    with jax.enable_x64(True):
+        return np.shape(leaf), jnp.asarray(leaf).dtype

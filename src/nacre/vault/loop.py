@@ -17,6 +17,7 @@ from nacre.errors import NacreError
 from nacre.vault.integers import SCALE, discrete_gaussian
 from nacre.vault.noise import on_cpu, secret_bits
 from nacre.vault.poisson import draw_batch
+from nacre.vault.primitives import inner_programs
 from nacre.vault.tracing import RefusedFunction, Traced, trace
 
 LANES = 64  # rows of a chunk that every CPU of today works off alike, wherever they stand
@@ -148,6 +149,11 @@ class Loop:
             outputs = traced.outputs
             if not outputs or not all(jnp.issubdtype(v.dtype, jnp.floating) for v in outputs):
                 raise RefusedFunction("per_row must return floating-point arrays.")
+            if not self.exact and (found := mixed_places(traced.jaxpr)):
+                raise RefusedFunction(
+                    f"per_row contains {found}, whose rounding can depend on where in a chunk a "
+                    "row stands. Say exact=True in the program, which works off one row at a time."
+                )
             stages.append(dataclasses.replace(stage, per_row=traced))
             earlier = (*earlier, jax.tree.map(_single, traced.shape))
         before = jax.eval_shape(lambda: state)
@@ -284,3 +290,34 @@ def _unravel(flat: Any, program: Any) -> Any:
         parts.append(flat[start : start + size].reshape(value.shape))
         start += size
     return jax.tree.unflatten(jax.tree.structure(program.shape), parts)
+
+
+def mixed_places(jaxpr: Any) -> str | None:
+    """An operation for which chunks of `LANES` rows are not known to round every row alike.
+
+    A product of a matrix of one row with another matrix becomes, mapped over rows, one product in
+    which a row's numbers take other places for other rows; measured, it rounds by place.  So does
+    what Fourier transforms are followed by.  Products with a vector on one side do not.
+    """
+    for equation in jaxpr.eqns:
+        name = equation.primitive.name
+        if name == "fft":
+            return "a Fourier transform"
+        if name == "dot_general":
+            (left, right), (left_batch, right_batch) = equation.params["dimension_numbers"]
+            sides = zip(equation.invars, (left, right), (left_batch, right_batch), strict=True)
+            free = [
+                math.prod(
+                    size
+                    for axis, size in enumerate(variable.aval.shape)
+                    if axis not in contracted and axis not in batch
+                )
+                for variable, contracted, batch in sides
+            ]
+            summed = math.prod(equation.invars[0].aval.shape[axis] for axis in left)
+            if summed > 1 and min(free) > 1:
+                return "a product of two matrices"
+        for inner, _ in inner_programs(equation):
+            if found := mixed_places(inner):
+                return found
+    return None

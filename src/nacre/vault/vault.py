@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import jax.numpy as jnp
 
     from nacre.vault.exact_sum import ExactSum
-    from nacre.vault.view import View
+    from nacre.vault.view import View, ViewRows
 
 
 class Charge(Protocol):
@@ -73,6 +73,7 @@ class Vault:
         self._lock = threading.Lock()
         self._made: dict[int, Release] = {}  # by place in the plan
         self._last: tuple[Any, ExactSum] | None = None
+        self._views: dict[View, ViewRows] = {}
         if any(isinstance(planned.question, Steps) for planned in plan.asked):
             stream.require_memory()  # before anything is charged
 
@@ -97,9 +98,20 @@ class Vault:
 
         Nothing is released, so nothing is charged; doors can be asked through it.
         """
-        from nacre.vault.view import View
+        from nacre.vault.view import View, ViewRows
 
-        return View(function, self._stream, lambda: self.report("looking at the rows", None))
+        rows = ViewRows(function, self._stream, lambda: self.report("looking at the rows", None))
+        view = View(rows.shape, rows.label)
+        self._views[view] = rows
+        return view
+
+    def _rows(self, view: View | None) -> Stream | ViewRows:
+        """The rows, or what a view of this vault shows of them; they never leave."""
+        if view is None:
+            return self._stream
+        if view not in self._views:
+            raise NacreError("This view was made by another vault.")
+        return self._views[view]
 
     def sum(
         self,
@@ -115,7 +127,7 @@ class Vault:
         function and other arrays, it need not be compiled again.
         """
         place, release = self._find(question, Sum)
-        stream = self._stream if through is None else through
+        stream = self._rows(through)
         found = sum_door.answer(
             question,
             release,
@@ -129,15 +141,17 @@ class Vault:
         return found
 
     def _exact_sum(
-        self, features: Callable[..., Any], bound: Bound, stream: Stream | View, public: Any
+        self, features: Callable[..., Any], bound: Bound, stream: Stream | ViewRows, public: Any
     ) -> ExactSum:
         """The program of a sum; the last one again, if nothing but `public` has changed."""
-        from nacre.vault.exact_sum import ExactSum
+        from nacre.vault.exact_sum import ExactSum, kinds_of
 
-        made_for = (features, bound, stream)
-        if public is None or self._last is None or self._last[0] != made_for:
-            self._last = (made_for, ExactSum(features, bound, stream.encoder, public))
-        return self._last[1]
+        last, made_for = self._last, (features, bound, stream, kinds_of(public))
+        if last is None or last[0] != made_for:
+            last = made_for, ExactSum(features, bound, stream.encoder, public)
+        if public is not None:
+            self._last = last
+        return last[1]
 
     def count(self, question: Sum) -> int:
         """The noisy number of rows, at least one: see `count_question`."""
@@ -186,7 +200,7 @@ class Vault:
             question,
             release,
             program,
-            self._stream if through is None else through,
+            self._rows(through),
             lambda: self._charge(place, release),
             lambda done: self.report(question.name, done),
             key=key,

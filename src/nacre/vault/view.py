@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, final
 
@@ -32,7 +33,21 @@ class Seen(NamedTuple):
 
 
 @final
+@dataclasses.dataclass(frozen=True, eq=False)
 class View:
+    """What a method holds of a view: what one row of it is; the rows stay in the vault.
+
+    Attributes:
+        shape: one row of the view.
+        label: that of the rows.
+    """
+
+    shape: Seen
+    label: Label | None
+
+
+@final
+class ViewRows:
     """All rows of a stream through one function of one row.  NOT private by itself.
 
     Sensitivity:
@@ -83,7 +98,7 @@ class View:
             yield Block(Seen(np.asarray(values), label), block.valid & np.asarray(good))
 
     @property
-    def encoder(self) -> View:
+    def encoder(self) -> ViewRows:
         """What a door asks of a stream's encoder, the view knows itself."""
         return self
 

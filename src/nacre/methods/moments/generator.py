@@ -187,12 +187,13 @@ class MomentsGenerator(AbstractGenerator):
             sizes |= {"answers": (seen, classes)}
         found: dict[str, Any] = {}
         for name, size in sizes.items():
-            value = np.asarray(arrays[name])
+            with np.errstate(over="ignore"):
+                value = np.asarray(arrays[name], np.float64 if name == "weights" else np.float32)
             if value.shape != size or not np.isfinite(value).all():
                 raise NacreError(f"'{name}' of the generator has another shape, or is not finite.")
-            found[name] = value.astype(np.float64 if name == "weights" else np.float32)
+            found[name] = value
         weights = found.pop("weights")
-        if (weights < 0).any() or not weights.sum() > 0:
+        if (weights < 0).any() or not 0 < weights.sum() < 1e9:
             raise NacreError("The classes of the generator have no chances that could be.")
         teacher = None
         if label is not None:

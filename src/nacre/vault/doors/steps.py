@@ -28,7 +28,7 @@ SMALLEST = 1e-15  # clip of a stage; one over it is the largest
 ODDS = 1 << 32  # rates are whole multiples of 1 / ODDS
 
 if TYPE_CHECKING:
-    from nacre.vault.view import View
+    from nacre.vault.view import ViewRows
 
 
 @final
@@ -196,7 +196,7 @@ def answer(
     question: Steps,
     release: Release,
     program: Program,
-    stream: Stream | View,
+    stream: Stream | ViewRows,
     charge: Callable[[], None],
     on_progress: Callable[[float], None],
     *,

@@ -23,7 +23,7 @@ FACTOR_ONE = 1 << 8  # what a label's weight of one is in integers
 
 if TYPE_CHECKING:
     from nacre.vault.exact_sum import ExactSum
-    from nacre.vault.view import View
+    from nacre.vault.view import ViewRows
 
 
 @final
@@ -145,7 +145,7 @@ def answer(
     release: Release,
     exact: ExactSum,
     public: Any,
-    stream: Stream | View,
+    stream: Stream | ViewRows,
     charge: Callable[[], None],
     on_pass: Callable[[], None],
 ) -> Sums:
@@ -153,6 +153,8 @@ def answer(
     from nacre.vault.exact_sum import BLOCK
 
     bound = question.bound
+    if exact.bound != bound or exact.encoder is not stream.encoder:
+        raise NacreError("The program of this sum was made for another question.")
     factors = _factors(question.weight, bound.classes)
     places = grid_places(release, bound, exact.units)
     sums, counts = exact(stream.blocks(BLOCK, on_pass), public)
