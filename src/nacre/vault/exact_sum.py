@@ -214,6 +214,12 @@ class ExactSum:
         return jnp.where(square > limit, scaled, part)
 
 
+def kinds(public: Any) -> Any:
+    """What a program is made for: the tree of `public`, and each array's shape and type."""
+    leaves, tree = jax.tree.flatten(public)
+    return tree, [(np.shape(leaf), getattr(leaf, "dtype", type(leaf))) for leaf in leaves]
+
+
 def _shapes(public: Any) -> Any:
     return jax.tree.map(
         lambda leaf: jax.ShapeDtypeStruct(np.shape(leaf), jnp.asarray(leaf).dtype), public

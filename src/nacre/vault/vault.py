@@ -131,10 +131,13 @@ class Vault:
     def _exact_sum(
         self, features: Callable[..., Any], bound: Bound, stream: Stream | View, public: Any
     ) -> ExactSum:
-        """The program of a sum; the last one again, if nothing but `public` has changed."""
-        from nacre.vault.exact_sum import ExactSum
+        """The program of a sum; the last one again, if only the numbers in `public` have changed.
 
-        made_for = (features, bound, stream)
+        Not if their shapes or types have: whether a program is exact depends on these.
+        """
+        from nacre.vault.exact_sum import ExactSum, kinds
+
+        made_for = (features, bound, stream, kinds(public))
         if public is None or self._last is None or self._last[0] != made_for:
             self._last = (made_for, ExactSum(features, bound, stream.encoder, public))
         return self._last[1]
