@@ -9,6 +9,7 @@ NAMES = {
     "autogan": "DP-auto-GAN's scores and figures on Adult and on patients by ICD-9 category",
     "evaluate": "seconds and memory of evaluating Adult and a table of a million rows",
     "functional": "the functional mechanism in its three forms: a toy in the plane, Adult",
+    "images": "MNIST and Fashion-MNIST by each method, beside the published numbers",
     "growth": "seconds and memory of Mosaic for more columns and more rows",
     "peers": "other tools on Adult's official split, if they are installed",
     "readme": "what each method gives on Adult at ε = 1: the README's table",

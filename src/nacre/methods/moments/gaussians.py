@@ -60,8 +60,12 @@ def measure(method: Moments, vault: Vault, questions: Sequence[Sum]) -> Gaussian
     encoder: Any = vault.encoder
     shape = encoder.schema.shape
     basis, weights = cosine_basis(shape, method.coefficients, method.power)
-    length = 0.5 * math.sqrt(math.prod(shape))  # of an image whose pixels are all a half
-    view = vault.view(lambda row: (encoder.units(row).reshape(-1) @ basis) / np.float32(length))
+    length = 0.5 * math.sqrt(math.prod(shape))  # the largest of pixels less a half
+
+    def cosines(row: Any) -> Any:
+        return ((encoder.units(row) - 0.5).reshape(-1) @ basis) / np.float32(length)
+
+    view = vault.view(cosines)
     mean_question, direction_question, moment_question = questions
     sums = vault.sum(mean_question, seen, through=view)
     total = max(sums.total, 2.0)
@@ -94,7 +98,7 @@ def measure(method: Moments, vault: Vault, questions: Sequence[Sum]) -> Gaussian
         means=means,
         factors=factors,
         directions=length * back @ basis.T.astype(np.float64),
-        base=length * basis.astype(np.float64) @ mean.astype(np.float64),
+        base=0.5 + length * basis.astype(np.float64) @ mean.astype(np.float64),
     )
 
 

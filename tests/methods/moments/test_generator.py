@@ -1,0 +1,106 @@
+"""Samples of Moments get the labels that they look like; a model file cannot be bent."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+import nacre
+from nacre.errors import NacreError
+from nacre.methods.moments import teacher
+from nacre.methods.moments.generator import MomentsGenerator
+
+SCHEMA = nacre.ImageSchema(height=8, width=8, classes=3)
+
+
+def stripes(n=300):
+    """A class is bright in two rows of its own."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, n)
+    pixels = rng.integers(0, 60, (n, 8, 8))
+    for row in (0, 1):
+        pixels[np.arange(n), 3 * labels + row - (labels == 2)] += 170
+    return pixels.astype(np.uint8), labels
+
+
+@pytest.fixture(scope="module")
+def model():
+    method = nacre.Moments(
+        coefficients=40, components=12, teacher_components=16, teacher_steps=10, width=1.2
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(teacher, "DRAWN", 200)
+        return nacre.fit(stripes(), SCHEMA, method=method, epsilon=math.inf, seed=1)
+
+
+def test_labels_are_those_of_the_nearest_class(model):
+    real, classes = stripes()
+    means = np.stack([real[classes == code].mean(0) for code in range(3)])
+    drawn, labels = model.sample(400, seed=0)
+    far = ((drawn[:, None].astype(float) - means) ** 2).sum((2, 3))
+    assert np.mean(far.argmin(1) == labels) > 0.9
+    assert np.bincount(labels, minlength=3).min() > 60
+    # And a class's samples look like it.
+    for code in range(3):
+        assert np.abs(drawn[labels == code].mean(0) - means[code]).mean() < 25
+
+
+def test_a_class_is_drawn_by_rejection(model):
+    assert model.generator.given({0: 1}) is None  # the teacher says afterwards what was drawn
+    assert set(model.sample(30, seed=2, where={"label": 2}).labels) == {2}
+
+
+def test_what_was_saved_is_restored(model):
+    config, arrays = model.generator.state()
+    again = MomentsGenerator.restore(config, arrays, model.encoder)
+    first, second = (g.sample(20, np.random.default_rng(0)) for g in (model.generator, again))
+    assert np.array_equal(first.pixels, second.pixels)
+    assert np.array_equal(first.labels, second.labels)
+
+
+def spoiled(name, value):
+    """An array of which one number is another."""
+    value = np.asarray(value).copy()
+    value.flat[0] = name
+    return value
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["weights", "means", "factors", "directions", "offsets", "center", "looks", "answers"],
+)
+def test_restore_refuses_arrays_that_do_not_fit(model, name):
+    config, arrays = model.generator.state()
+    value = arrays[name]
+    wrong = [value[:-1], np.concatenate([value, value]), value[..., None]]
+    wrong += [spoiled(bad, value) for bad in (np.nan, np.inf)]
+    for each in wrong:
+        with pytest.raises(NacreError):
+            MomentsGenerator.restore(config, arrays | {name: each}, model.encoder)
+
+
+@pytest.mark.parametrize("weights", [[-0.1, 0.6, 0.5], [0.0, 0.0, 0.0]])
+def test_restore_refuses_chances_that_cannot_be(model, weights):
+    config, arrays = model.generator.state()
+    with pytest.raises(NacreError, match="chances"):
+        MomentsGenerator.restore(config, arrays | {"weights": np.array(weights)}, model.encoder)
+
+
+@pytest.mark.parametrize("config", [{}, {"labeled": False}, {"labeled": True, "more": 1}])
+def test_restore_refuses_another_configuration(model, config):
+    _, arrays = model.generator.state()
+    with pytest.raises(NacreError, match="disagree"):
+        MomentsGenerator.restore(config, arrays, model.encoder)
+
+
+def test_a_blank_sample_has_a_label_all_the_same(model):
+    blank = np.zeros((2, 8, 8, 1), np.float32)
+    own = model.generator.teacher
+    assert np.isfinite(own.features(blank, np)).all()
+    assert own.labels(blank).shape == (2,) and own.labels(blank[:0]).shape == (0,)
+
+
+def test_shares_must_leave_something_for_the_moments():
+    with pytest.raises(NacreError, match="leave some budget"):
+        dataclasses.replace(nacre.Moments(), teacher_share=0.8)
