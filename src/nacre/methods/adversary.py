@@ -10,9 +10,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
+from numpy.typing import NDArray
 
 from nacre.nets.descent import begin, clipped_mean, descend, first_weights, move
 from nacre.nets.layers import LARGEST, AbstractLayer, run
+from nacre.nets.vector import RowVector
 from nacre.vault import Program
 
 FAKES = 4096  # generated rows a step, at most
@@ -152,3 +154,50 @@ def adversarial_program(
         per_row=(gradient,),
         update=update,
     )
+
+
+@final
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class LabeledWriter:
+    """A network from latent numbers, and a label where there is one, to rows.
+
+    Attributes:
+        vector: how a row is laid out.
+        layers: the network's.
+        latent: how many latent numbers go in.
+        shares: of the classes, (classes,); public, or noisy.
+        count: how many rows a step makes.
+    """
+
+    vector: RowVector
+    layers: tuple[AbstractLayer, ...]
+    latent: int
+    shares: NDArray[np.float64]
+    count: int
+
+    def start(self, rng: np.random.Generator) -> Any:
+        """First weights."""
+        return first_weights(self.layers, rng)
+
+    def draw(self, key: Any) -> tuple[Any, Any, Any]:
+        """Latent numbers, one-hot labels (no places without a label), a key for categories."""
+        first, second, third = jax.random.split(key, 3)
+        latents = jax.random.normal(first, (self.count, self.latent))
+        if self.vector.classes == 1:
+            return latents, jnp.zeros((self.count, 0)), third
+        chances = jnp.log(jnp.asarray(self.shares, jnp.float32))
+        classes = jax.random.categorical(second, chances, shape=(self.count,))
+        return latents, jax.nn.one_hot(classes, self.vector.classes), third
+
+    def rows(self, weights: Any, latents: Any, labels: Any, key: Any) -> Any:
+        """Generated rows, each followed by the label that it was made for."""
+        outputs = run(self.layers, weights, jnp.concatenate([latents, labels], axis=1), jnp)
+        return jnp.concatenate([self.vector.rows(outputs, key), labels], axis=1)
+
+
+def with_label(vector: RowVector, row: Any) -> Any:
+    """The vector of one row, followed by its one-hot label where there is one."""
+    if vector.classes == 1:
+        return vector.of(row)
+    hot = row.codes[vector.label] == jnp.arange(vector.classes)
+    return jnp.concatenate([vector.of(row), hot.astype(jnp.float32)])
