@@ -13,6 +13,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nacre.methods.method import AbstractMethod
 from nacre.methods.minibatch.steps import ask_counts, class_counts
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from nacre.methods.adversary import Critic
     from nacre.nets.generator import AbstractGenerator
     from nacre.rows import Label
-    from nacre.vault import AbstractQuestion, Adjacency, Plan, Sum, Vault
+    from nacre.vault import AbstractQuestion, Adjacency, Plan, Program, Sum, Vault
 
 SLOPE = 0.2  # of the critic's leaky ReLUs
 FROZEN = 1 << 13  # generated rows whose statistics batch norms are frozen at
@@ -127,18 +128,46 @@ class AbstractGAN(AbstractMethod):
             rows=rows,
         )
 
+    # -- learning ------------------------------------------------------------------------------
+
     def learn(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
         """Count, train the critic and the generator in turns, keep the generator."""
-        import optax
-
-        from nacre.methods.adversary import FAKES, LabeledWriter, adversarial_program, with_label
-
         encoder, rng = vault.encoder, public_rng(key)
-        vector = self.vector(encoder)
         *counting, training = self.questions(encoder, plan.adjacency, plan.rows)
         counts = ask_counts(vault, counting[0]) if counting else np.ones(1)  # type: ignore[arg-type]
         shares = counts / counts.sum()
         rows = float(counts.sum()) if plan.rows is None else plan.rows
+        state = vault.train(
+            training,  # type: ignore[arg-type]
+            self.program(encoder, shares, rows, rng),
+            rows=rows if plan.rows is None else None,
+            key=key,
+        )
+        vector = self.vector(encoder)
+        layers = self.generator_layers(encoder, vector)
+        classes = rng.choice(len(shares), FROZEN, p=shares)
+        inputs = latent_inputs(classes, len(shares), self.latent, rng)
+        return NetworkGenerator(
+            vector=vector,
+            layers=layers,
+            arrays=freeze(layers, state["writer"]["average"], inputs),
+            latent=self.latent,
+            weights=shares,
+        )
+
+    def program(
+        self,
+        encoder: AbstractEncoder,
+        shares: NDArray[np.float64],
+        rows: float,
+        rng: np.random.Generator,
+    ) -> Program:
+        """The training as the vault runs it, given noisy shares of classes and number of rows."""
+        import optax
+
+        from nacre.methods.adversary import FAKES, LabeledWriter, adversarial_program, with_label
+
+        vector = self.vector(encoder)
         writer = LabeledWriter(
             vector=vector,
             layers=self.generator_layers(encoder, vector),
@@ -146,7 +175,7 @@ class AbstractGAN(AbstractMethod):
             shares=shares,
             count=min(max(self.critic_batch, 2), FAKES),
         )
-        program = adversarial_program(
+        return adversarial_program(
             self.judge(self.critic_layers(vector), lambda row: with_label(vector, row)),
             writer,
             rule=optax.adam(self.generator_rate, b1=0.5),
@@ -155,26 +184,18 @@ class AbstractGAN(AbstractMethod):
             expected=min(self.critic_batch, max(rows, 1)),
             rng=rng,
         )
-        state = vault.train(
-            training,  # type: ignore[arg-type]
-            program,
-            rows=rows if plan.rows is None else None,
-            key=key,
-        )
-        classes = rng.choice(len(shares), FROZEN, p=shares)
-        inputs = latent_inputs(classes, len(shares), self.latent, rng)
-        return NetworkGenerator(
-            vector=vector,
-            layers=writer.layers,
-            arrays=freeze(writer.layers, state["writer"]["average"], inputs),
-            latent=self.latent,
-            weights=shares,
-        )
 
     def small(self) -> Self:
-        """A few steps of narrow networks."""
+        """A few large steps of narrow networks."""
         return dataclasses.replace(
-            self, latent=4, hidden=8, critic=8, critic_steps=30, critic_batch=64
+            self,
+            latent=4,
+            hidden=8,
+            critic=8,
+            critic_steps=60,
+            critic_batch=64,
+            critic_rate=0.01,
+            generator_rate=0.02,
         )
 
 
