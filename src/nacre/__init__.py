@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from nacre.methods.aim import AIM as AIM
     from nacre.methods.autogan.autogan import AutoGAN as AutoGAN
     from nacre.methods.functional.functional import Functional as Functional
+    from nacre.methods.gan import DPCGAN as DPCGAN
+    from nacre.methods.gan import DPGAN as DPGAN
     from nacre.methods.merf import MERF as MERF
     from nacre.methods.moments.moments import Moments as Moments
     from nacre.methods.mosaic.mosaic import Mosaic as Mosaic

@@ -16,6 +16,8 @@ METHODS = {
     "merf": "nacre.methods.merf:MERF",
     "functional": "nacre.methods.functional.functional:Functional",
     "autogan": "nacre.methods.autogan.autogan:AutoGAN",
+    "dpgan": "nacre.methods.gan:DPGAN",
+    "dpcgan": "nacre.methods.gan:DPCGAN",
     "aim": "nacre.methods.aim:AIM",
     "mst": "nacre.methods.mst:MST",
     "moments": "nacre.methods.moments.moments:Moments",

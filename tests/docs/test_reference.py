@@ -25,6 +25,8 @@ def commands(group, path=()):
 
 
 COMMANDS = dict(commands(get_command(app)))
+# Methods that share a page.
+SHARED = {"aim": "marginals", "mst": "marginals", "dpgan": "gan", "dpcgan": "gan"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -47,10 +49,9 @@ def test_command_line_is_complete(name):
 def test_settings_are_those_of_the_method(name):
     said = meanings(find(name))
     defaults = dataclasses.asdict(find(name)())
-    both = name in ("aim", "mst")  # which share a page
-    page, heading = (
-        ("marginals", f"## Settings of {name.upper()}") if both else (name, "## Settings")
-    )
+    page, heading = SHARED.get(name, name), "## Settings"
+    if name in SHARED:
+        heading += f" of {name.upper()}"
     assert settings(DOCS / f"{page}.md", heading) == {
         key: (str(value), said[key]) for key, value in defaults.items()
     }

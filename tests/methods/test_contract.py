@@ -35,6 +35,8 @@ VARIANTS = {
 }
 STEPWISE = (
     "autogan",
+    "dpgan",
+    "dpcgan",
     "merf-autoencoder",
     "merf-minibatch",
     "functional-features",

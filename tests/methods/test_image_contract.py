@@ -25,7 +25,7 @@ VARIANTS = {
 }
 ALONE = [name for name in METHODS if "image" in find(name).data]
 NAMES = (*ALONE, *VARIANTS, "toy-mean")
-STEPWISE = ("merf-minibatch", "functional-features")
+STEPWISE = ("dpgan", "dpcgan", "merf-minibatch", "functional-features")
 GRAY = nacre.ImageSchema(height=8, width=7, classes=3)
 COLOR = nacre.ImageSchema(height=6, width=6, channels=3, classes=("cat", "dog"), label="animal")
 

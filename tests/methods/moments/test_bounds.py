@@ -47,7 +47,7 @@ class Watched:
         return self.vault.view(function)
 
     def sum(self, question, features, *, public=None, through):
-        rows = through.whole().rows
+        rows = self.vault._views[through].whole().rows
         more = () if public is None else (public,)
         if public is not None:
             self.gradient = lambda weights: self.parts(features, rows, weights)

@@ -10,15 +10,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jax.flatten_util import ravel_pytree
 
+from nacre.methods.adversary import FAKES, Critic, adversarial_program
 from nacre.methods.autogan.autogan import AutoGAN
-from nacre.nets.descent import begin, clipped_mean, descend, first_weights, move
+from nacre.nets.descent import first_weights
 from nacre.nets.layers import run
 from nacre.nets.vector import RowVector
 from nacre.vault import Program
 
-FAKES = 4096  # generated rows a step, at most
 Arrays = Sequence[Any]
 
 
@@ -34,50 +33,20 @@ def critic_program(
     Public:
         the decoder, whose training was private; the expected number of rows.
     """
-    layers, writer = method.critic_layers(vector.width), Writer(method, vector, decoder)
-    critic_rule = optax.rmsprop(method.critic_rate, decay=0.99)
-    writer_rule = optax.rmsprop(method.generator_rate, decay=0.99)
-    expected, clamp = min(method.critic_batch, rows), method.critic_clamp
-
-    def judged(critic: Any, x: Any) -> Any:
-        return run(layers, critic, x, jnp)[..., 0]
-
-    def gradient(critic: Any, earlier: Any, row: Any, key: Any) -> Any:
-        return jax.grad(judged)(critic, vector.of(row))
-
-    def write(state: Any, critic: Any, drawn: Any) -> Any:
-        def loss(weights: Any) -> Any:
-            return -judged(critic, writer.rows(weights, *drawn)).mean()
-
-        return move(state, jax.grad(loss)(state["weights"]), writer_rule, method.averaging)
-
-    def update(state: Any, sums: Any, key: Any) -> Any:
-        drawn = writer.draw(key)
-        made = writer.rows(state["writer"]["weights"], *drawn)
-        fake = clipped_mean(judged, state["critic"], made, method.critic_clip)
-        slope = jax.tree.map(lambda f, real: f - real / expected, fake, sums[0])
-        critic, rule = descend(critic_rule, slope, state["rule"], state["critic"], clamp)
-        step = state["step"] + 1
-        written = jax.lax.cond(
-            step % method.generator_every == 0,
-            lambda state: write(state, critic, drawn),
-            lambda state: state,
-            state["writer"],
-        )
-        return {"critic": critic, "rule": rule, "writer": written, "step": step}
-
-    first = begin(writer.start(rng), writer_rule)
-    critic = jax.tree.map(lambda value: jnp.clip(value, -clamp, clamp), first_weights(layers, rng))
-    return Program(
-        state={
-            "critic": critic,
-            "rule": critic_rule.init(ravel_pytree(critic)[0]),
-            "writer": first,
-            "step": jnp.zeros((), jnp.int32),
-        },
-        prepare=lambda state, key: state["critic"],
-        per_row=(gradient,),
-        update=update,
+    return adversarial_program(
+        Critic(
+            layers=method.critic_layers(vector.width),
+            see=vector.of,
+            rule=optax.rmsprop(method.critic_rate, decay=0.99),
+            clip=method.critic_clip,
+            clamp=method.critic_clamp,
+        ),
+        Writer(method, vector, decoder),
+        rule=optax.rmsprop(method.generator_rate, decay=0.99),
+        every=method.generator_every,
+        averaging=method.averaging,
+        expected=min(method.critic_batch, rows),
+        rng=rng,
     )
 
 

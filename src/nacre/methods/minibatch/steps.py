@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nacre.methods.matching import AbstractMatching
 from nacre.nets.vector import RowVector
-from nacre.rows import TableEncoder
+from nacre.rows import Label, TableEncoder
 from nacre.vault import Bound, Program, Stage, Steps, Sum
 
 if TYPE_CHECKING:
@@ -32,13 +33,6 @@ def step_questions(
 ) -> tuple[Sum, Steps]:
     """The number of rows of each class, and steps that release `size` numbers of norm one each."""
     label = encoder.label
-    what = "number of rows" + (f" by '{label.name}'" if label else "")
-    counting = Sum(
-        name="counts",
-        meaning=f"the {what}",
-        bound=Bound(segments=(), by=label, count=1.0),
-        share=counts,
-    )
     training = Steps(
         name="training",
         meaning=meaning + (f", for each value of '{label.name}'" if label else ""),
@@ -49,7 +43,25 @@ def step_questions(
         stages=(Stage(clip=1.0),),
         rows=rows,
     )
-    return counting, training
+    return class_counts(label, counts), training
+
+
+def class_counts(label: Label | None, share: float) -> Sum:
+    """The number of rows of each class, or of all rows."""
+    return Sum(
+        name="counts",
+        meaning="the number of rows" + (f" by '{label.name}'" if label else ""),
+        bound=Bound(segments=(), by=label, count=1.0),
+        share=share,
+    )
+
+
+def ask_counts(vault: Vault, question: Sum) -> NDArray[np.float64]:
+    """Its noisy answer, (classes,), none below one row."""
+    import jax.numpy as jnp
+
+    sums = vault.sum(question, lambda row: jnp.zeros(0, jnp.int32))
+    return np.maximum(np.asarray(sums.counts, np.float64), 1.0)
 
 
 def learn_by_steps(
@@ -67,14 +79,12 @@ def learn_by_steps(
 ) -> AbstractGenerator:
     """Count, then train on noisy sums; `program` of (student, rows of a class a batch, key)."""
     import jax
-    import jax.numpy as jnp
 
     from nacre.methods.minibatch.student import make_student
     from nacre.nets.minimize import Schedule
 
     counting, training = questions
-    sums = vault.sum(counting, lambda row: jnp.zeros(0, jnp.int32))
-    counts = np.maximum(np.asarray(sums.counts, np.float64), 1.0)  # none below one row
+    counts = ask_counts(vault, counting)
     rows = float(counts.sum()) if plan.rows is None else plan.rows
     student = make_student(
         vector,
