@@ -183,7 +183,7 @@ def either(name, adjacency, fitted, narrow):
     return narrow(name, "regression")
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("few", FEW)
 def test_tables_of_few_columns_with_a_regression_target_or_no_label(name, few, narrow):
     columns, label = FEW[few]
@@ -250,7 +250,7 @@ def test_the_questions_are_known_before_and_are_what_is_asked(name, adjacency, f
         assert epsilon_of([after], after.delta, adjacency) <= before.epsilon
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", TABLES)
 def test_the_seed_decides_public_randomness_only(name, narrow):
     model = narrow(name, "categories")
     again = run(name, people(), "categories", rows=200, seed=SEED)
@@ -259,7 +259,7 @@ def test_the_seed_decides_public_randomness_only(name, narrow):
     assert not all(same), "noise must not follow from the seed"
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", TABLES)
 def test_without_noise_it_fits_and_promises_nothing(name, tmp_path):
     columns = ["age", "sex", "income"]
     frame, schema = people()[columns], SCHEMA.select(columns)
