@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
@@ -39,7 +41,11 @@ def _releases(model: Model) -> Table:
     table.add_column("numbers", justify="right")
     table.add_column("noise: σ ÷ sensitivity", justify="right")
     table.add_column("theorem")
-    for release in model.guarantee.releases:
+    alike = itertools.groupby(
+        model.guarantee.releases, key=lambda release: dataclasses.replace(release, name="")
+    )
+    for _, group in alike:
+        release, *others = group
         if not release.private:
             noise = "none"
         elif release.mechanism == "approximate":
@@ -50,8 +56,10 @@ def _releases(model: Model) -> Table:
             noise += f", {release.steps:,} choices"
         if release.mechanism == "subsampled-gaussian":
             noise += f", {release.steps:,} steps at rate {release.rate:.4g}"
-        name, theorem = Text(printable(release.name)), Text(printable(release.theorem))
-        table.add_row(name, f"{release.size:,}", noise, theorem)
+        name, size = release.name, f"{release.size:,}"
+        if others:  # asked time and again
+            name, size = f"{name} to {others[-1].name}", f"{1 + len(others)} x {size}"
+        table.add_row(Text(printable(name)), size, noise, Text(printable(release.theorem)))
     return table
 
 

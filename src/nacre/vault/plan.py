@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from numbers import Real
@@ -144,8 +145,11 @@ class Plan:
         claim = f"(ε = {self.epsilon:g}, δ = {self.delta:g}), {self.adjacency.value}, per row"
         head = f"{self.method} at {claim}." if self.private else f"{self.method}, {NOT_PRIVATE}."
         lines = [f"{head} {self.reason}".strip()]
-        for planned in self.asked:
+        for _, alike in itertools.groupby(self.asked, key=_alike):
+            planned, *others = alike
             lines += [f"  {_headline(planned)}", f"    {planned.question.meaning}"]
+            if others:
+                lines.append(f"    and {len(others)} more like it, to '{others[-1].release.name}'")
             expected = planned.expected
             if expected.count_error is not None:
                 lines.append(
@@ -180,6 +184,12 @@ class Plan:
                 for planned in self.asked
             ],
         }
+
+
+def _alike(planned: Planned) -> tuple[Any, ...]:
+    """What questions that are asked time and again have in common: all but their names."""
+    release = dataclasses.replace(planned.release, name="")
+    return release, planned.question.meaning, planned.question.share
 
 
 def _headline(planned: Planned) -> str:
