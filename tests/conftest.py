@@ -17,6 +17,7 @@ TOGETHER = (
     "docs",
     "evaluate/images/test_run.py",
     "methods/graphical",
+    "methods/moments",
     "methods/test_toy_image.py",
     "privacy/test_publish.py",
     "privacy/test_rates.py",
@@ -37,11 +38,14 @@ UNOPTIMIZED = (
     "methods/test_autogan.py",
     "methods/test_contract.py",
     "methods/test_functional.py",
+    "methods/test_gan.py",
+    "methods/test_image_contract.py",
     "methods/test_settings.py",
     "publish",
     "report",
     "test_fit.py",
     "test_load.py",
+    "test_sample.py",
 )
 HERE = Path(__file__).parent
 QUICKLY = pytest.StashKey[bool]()
@@ -79,7 +83,7 @@ def pytest_collection_modifyitems(items):
     """Give each of these a group; the tests of every method's contract one for each method."""
     for item in items:
         group = among(item.path, TOGETHER)
-        if item.path.name == "test_contract.py" and "name" in getattr(item, "fixturenames", ()):
-            group = f"contract of {item.callspec.params['name']}"
+        if item.path.name.endswith("_contract.py") and "name" in getattr(item, "fixturenames", ()):
+            group = f"{item.path.name} of {item.callspec.params['name']}"
         if group is not None:
             item.add_marker(pytest.mark.xdist_group(group))
