@@ -149,7 +149,10 @@ def test_with_bad_rows_zero_nothing_depends_on_how_many_rows_there_are():
         ({"seed": "a"}, "seed must be a whole number"),
         ({"method": PEARL}, r"PEARL is a class: give PEARL\(\)"),
         ({"method": 5}, "method must be a name"),
-        ({"schema": {"columns": {}}}, "schema must be a nacre.Schema or the path"),
+        (
+            {"schema": {"columns": {}}},
+            "schema must be a nacre.Schema, a nacre.ImageSchema or the path",
+        ),
         ({"dataset": "people"}, "--ledger budget.db"),
         ({"ledger": "x.db"}, "--dataset NAME"),
     ],

@@ -56,7 +56,7 @@ def block_of(encoded):
 def compiled_sum(features, bound, encoder):
     """The exact sum over blocks, before noise, compiled once for all tables."""
     exact = ExactSum(features, bound, encoder)
-    step = jax.jit(functools.partial(exact._block, exact.features.constants))
+    step = jax.jit(functools.partial(exact._block, exact.features.constants, []))
 
     def run(blocks):
         with jax.enable_x64(True):

@@ -96,7 +96,7 @@ def test_few_rows_mean_few_frequencies():
         ({"generator": "tree"}, "mixture"),
         ({"critic": "loud"}, "off"),
         ({"modes": 3}, "network"),
-        ({"projection": "pca"}, "frequencies_on"),
+        ({"projection": "pca", "frequencies_on": "pairs"}, "frequencies_on"),
         ({"projection": "pca", "frequencies_on": "row", "bandwidth": 0.1}, "bandwidth"),
         ({"class_weights": (0.0, 1.0)}, "class_weights"),
         ({"generator": "network", "modes": 3, "modes_share": 0.6, "bandwidth": 0.4}, "budget"),

@@ -118,7 +118,7 @@ def contributions(features, bound):
     def one(numbers, codes, valid):
         zeros = jnp.zeros((classes, bound.size), jnp.int64), jnp.zeros(classes, jnp.int64)
         rows = Row(numbers[None], codes[None])
-        return exact._block(exact.features.constants, *zeros, rows, valid[None])
+        return exact._block(exact.features.constants, [], *zeros, rows, valid[None])
 
     compiled = jax.jit(jax.vmap(one))
     scale = np.concatenate(
