@@ -284,7 +284,7 @@ def test_every_method_samples_under_constraints(name):
         constraints=["low <= high", "x > 0.2 if sex = f", "day >= 2024-02-01 if low > 20"],
     )
     quick = find(name)().small()
-    fitted = nacre.fit(frame, schema, method=quick, epsilon=100, delta=1e-6)
+    fitted = nacre.fit(frame, schema, method=quick, epsilon=5, delta=1e-6, rows=400)
     drawn = fitted.sample(400, seed=0, where={"day": ("2024-01-15", "2024-03-15")})
     assert len(drawn) == 400
     assert satisfied(fitted, pa.Table.from_pandas(drawn, preserve_index=False))
