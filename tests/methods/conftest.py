@@ -8,7 +8,7 @@ TOYS = {"toy-steps": "toy_steps:ToySteps", "toy-mean": "toy_image:ToyMean"}
 GENERATORS = {"ToyHistograms": "toy_steps", "ToyPrototypes": "toy_image"}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def toys():
     """Register them."""
     with pytest.MonkeyPatch.context() as patch:

@@ -67,7 +67,7 @@ def test_settings_are_set_by_name():
 @pytest.mark.parametrize(
     ("method", "settings", "said"),
     [
-        ("mosiac", {}, r"no method 'mosiac'.*aim, mst.*mosaic"),
+        ("mosiac", {}, r"no method 'mosiac'.*aim.*mst.*mosaic"),
         ("mosaic", {"step": "3"}, r"Mosaic has no setting 'step'. It has: .*trust.*'steps'"),
         ("mosaic", {"steps": "3.5"}, r"steps=3.5: '3.5' is not a whole number.*default is 1200"),
         ("mosaic", {"trust": "high"}, "trust=high: 'high' is not a number. The default is 0.5"),
