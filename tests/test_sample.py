@@ -18,7 +18,7 @@ from nacre.model import Model
 from nacre.nets.mixture import MixtureGenerator
 from nacre.rows import TableEncoder
 from nacre.schema import Boolean, Categorical, Datetime, Integer, Ordinal, Real, Schema
-from nacre.schema.constraints.condition import View
+from nacre.schema.constraints.condition import ColumnValues
 from nacre.schema.constraints.given import given as conditions
 from nacre.vault import Adjacency, Guarantee
 
@@ -76,7 +76,7 @@ def model(*constraints, columns=None, label="sex", seed=0, kind="pandas"):
 
 def satisfied(made, table):
     rows = made.schema.encode(table)
-    view = View.of(made.schema.columns, rows)
+    view = ColumnValues.of(made.schema.columns, rows)
     return all(rule.holds(view).all() for rule in made.schema.rules)
 
 
@@ -124,7 +124,7 @@ def test_what_is_drawn_follows_the_model_given_the_conditions(constraints, where
     conditioned = model(*constraints, kind="arrow").sample(60_000, seed=1, where=where)
     free = model(kind="arrow").sample(600_000, seed=2)
     asked = model(*constraints).rejection(where=where)
-    view = View.of(COLUMNS, Schema(COLUMNS).encode(free))
+    view = ColumnValues.of(COLUMNS, Schema(COLUMNS).encode(free))
     good = np.logical_and.reduce([rule.holds(view) for rule in asked.rules])
     assert 0.005 < good.mean() < 0.97
     expected, found = joint(free.filter(pa.array(good)), names), joint(conditioned, names)
@@ -159,7 +159,7 @@ def test_any_combination_gives_just_the_rows_asked_for(n, seed, constraints, whe
     assert rows.num_rows == n
     assert rows.schema == made.schema.decode(made.schema.layout.encoded()).schema
     assert satisfied(made, rows)
-    view = View.of(COLUMNS, made.schema.encode(rows))
+    view = ColumnValues.of(COLUMNS, made.schema.encode(rows))
     assert all(rule.holds(view).all() for rule in conditions(where, COLUMNS))
     assert made.sample(n, seed=seed, where=where).equals(rows), "a seed draws the same rows again"
 

@@ -34,7 +34,7 @@ ENCODERS = {
 METHODS = {
     "dpgan": DPGAN().small(),
     "dpcgan": DPCGAN().small(),
-    "convolution": DPCGAN(layers="convolution").small(),
+    "convolutions": DPCGAN(layers="convolutions").small(),
 }
 KEY = jax.random.key(0)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nacre.rows.differences import Difference, Differences, find_differences
 from nacre.schema import Categorical, Datetime, Encoded, Integer, Ordinal, Real, Schema
-from nacre.schema.constraints.condition import View
+from nacre.schema.constraints.condition import ColumnValues
 
 DAYS = Datetime(low="2021-01-01", high="2023-12-31")
 HOURS = Datetime(low="2021-01-01T06:00", high="2024-02-01", step="5h")
@@ -34,7 +34,7 @@ def rows(schema, rng, n=500):
 
 
 def holds(schema, encoded):
-    view = View.of(schema.columns, encoded)
+    view = ColumnValues.of(schema.columns, encoded)
     return np.logical_and.reduce([rule.holds(view) for rule in schema.rules])
 
 

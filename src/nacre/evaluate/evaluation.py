@@ -13,6 +13,7 @@ from nacre.evaluate.scores.metric import Metric
 from nacre.evaluate.scores.part import Part
 from nacre.evaluate.scores.score import CONFIDENTIAL, Score, frame
 from nacre.evaluate.tables.comparison import TableComparison
+from nacre.report.written import written
 from nacre.schema import Schema
 
 
@@ -143,18 +144,13 @@ class Evaluation:
             "seconds": self.seconds,
         }
         text = json.dumps(finite(content), indent=1, ensure_ascii=False, allow_nan=False)
-        if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
-        return text
+        return written(text, path, end="\n")
 
     def to_html(self, path: str | Path | None = None) -> str:
         """The report: one page that needs nothing else; written to `path` if one is given."""
         from nacre.evaluate.report import render
 
-        page = render(self)
-        if path is not None:
-            Path(path).write_text(page, encoding="utf-8")
-        return page
+        return written(render(self), path)
 
     def _repr_html_(self) -> str:
         from nacre.evaluate.report import render_card

@@ -50,7 +50,7 @@ def looks_made(score: Any) -> Any:
 
 @final
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
-class Critic:
+class Judge:
     """A network that gives a row a score, large if it looks real, and how it is trained.
 
     Attributes:
@@ -86,7 +86,7 @@ class Critic:
 
 
 def adversarial_program(
-    critic: Critic,
+    critic: Judge,
     writer: Writer,
     *,
     rule: Any,

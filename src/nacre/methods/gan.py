@@ -26,7 +26,7 @@ from nacre.rows import AbstractEncoder, ImageEncoder
 from nacre.vault import Stage, Steps
 
 if TYPE_CHECKING:
-    from nacre.methods.adversary import Critic
+    from nacre.methods.adversary import Judge
     from nacre.nets.generator import AbstractGenerator
     from nacre.rows import Label
     from nacre.vault import AbstractQuestion, Adjacency, Plan, Program, Sum, Vault
@@ -77,7 +77,7 @@ class AbstractGAN(AbstractMethod):
         """The label that both networks are given, if they are given one."""
 
     @abc.abstractmethod
-    def judge(self, layers: tuple[AbstractLayer, ...], see: Any) -> Critic:
+    def judge(self, layers: tuple[AbstractLayer, ...], see: Any) -> Judge:
         """The critic with its loss and its optimizer."""
 
     @abc.abstractmethod
@@ -217,14 +217,14 @@ class DPGAN(AbstractGAN):
         """None: a label is a column like others."""
         return
 
-    def judge(self, layers: tuple[AbstractLayer, ...], see: Any) -> Critic:
+    def judge(self, layers: tuple[AbstractLayer, ...], see: Any) -> Judge:
         """The mean score of real rows less that of generated ones."""
         import optax
 
-        from nacre.methods.adversary import Critic
+        from nacre.methods.adversary import Judge
 
         rule = optax.rmsprop(self.critic_rate, decay=0.99)
-        return Critic(
+        return Judge(
             layers=layers, see=see, rule=rule, clip=self.critic_clip, clamp=self.critic_clamp
         )
 
@@ -244,7 +244,7 @@ class DPCGAN(AbstractGAN):
     paper: ClassVar[str] = "Torkzadehmahani et al. (2019), DP-CGAN, arXiv:2001.09700"
     summary: ClassVar[str] = "a GAN given the label, whose critic is trained with noise"
 
-    layers: Literal["dense", "convolution"] = setting(
+    layers: Literal["dense", "convolutions"] = setting(
         "dense", "the generator's, of images; that of a table is dense"
     )
     critic_clip: float = setting(1.0, "of a row's gradient", low=1e-6, high=1e6)
@@ -255,13 +255,13 @@ class DPCGAN(AbstractGAN):
         """The schema's, if it has a list of values."""
         return encoder.label
 
-    def judge(self, layers: tuple[AbstractLayer, ...], see: Any) -> Critic:
+    def judge(self, layers: tuple[AbstractLayer, ...], see: Any) -> Judge:
         """The cross-entropy of 'real' and 'made'."""
         import optax
 
-        from nacre.methods.adversary import Critic, looks_made, looks_real
+        from nacre.methods.adversary import Judge, looks_made, looks_real
 
-        return Critic(
+        return Judge(
             layers=layers,
             see=see,
             rule=optax.adam(self.critic_rate, b1=0.5),

@@ -14,6 +14,7 @@ from nacre.errors import NacreError
 from nacre.evaluate.findings.finding import Finding
 from nacre.model import Model
 from nacre.publish.public import SAFE
+from nacre.report.written import written
 from nacre.rows import ImageEncoder, Images
 from nacre.schema import ImageSchema, SchemaError
 from nacre.vault.guarantee import Guarantee
@@ -105,18 +106,13 @@ class PublicImages:
             "findings": [dataclasses.asdict(finding) for finding in self.findings],
         }
         text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-        if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
-        return text
+        return written(text, path, end="\n")
 
     def to_html(self, path: str | Path | None = None) -> str:
         """The report: one page that needs nothing else; written to `path` if one is given."""
         from nacre.publish.page.images import render
 
-        page = render(self)
-        if path is not None:
-            Path(path).write_text(page, encoding="utf-8")
-        return page
+        return written(render(self), path)
 
 
 def publish_images(

@@ -17,6 +17,7 @@ from nacre.evaluate.tables.rows import Rows
 from nacre.publish.bands import CONFIDENCE, Band
 from nacre.publish.predictor import Predictor
 from nacre.publish.scores import PaidScore
+from nacre.report.written import written
 from nacre.schema import Schema
 from nacre.vault.guarantee import Guarantee
 
@@ -134,18 +135,13 @@ class PublicReport:
             "outcome_noise": self.outcome_noise,
         }
         text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-        if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
-        return text
+        return written(text, path, end="\n")
 
     def to_html(self, path: str | Path | None = None) -> str:
         """The report: one page that needs nothing else; written to `path` if one is given."""
         from nacre.publish.page import render
 
-        page = render(self)
-        if path is not None:
-            Path(path).write_text(page, encoding="utf-8")
-        return page
+        return written(render(self), path)
 
     def _repr_html_(self) -> str:
         from nacre.publish.page import render_card

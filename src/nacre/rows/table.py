@@ -16,7 +16,7 @@ from nacre.rows.differences import Difference, Differences, find_differences
 from nacre.rows.encoder import AbstractEncoder, Block, Label
 from nacre.rows.source import Source, Watch, open_source
 from nacre.schema import Encoded, Layout, Schema, SchemaError, as_types, stated_types
-from nacre.schema.constraints.condition import View
+from nacre.schema.constraints.condition import ColumnValues
 from nacre.schema.constraints.constraint import Rule
 from nacre.schema.constraints.domain import Contradiction, narrow
 from nacre.schema.constraints.given import given
@@ -197,7 +197,7 @@ class TableEncoder(AbstractEncoder):
 
     def holds(self, rows: Encoded, rules: Sequence[Rule]) -> list[NDArray[np.bool_]]:
         """For each rule, which rows satisfy it."""
-        view = View.of(self.schema.columns, rows)
+        view = ColumnValues.of(self.schema.columns, rows)
         return [rule.holds(view) for rule in rules]
 
     def decode(self, rows: Encoded) -> pa.Table:

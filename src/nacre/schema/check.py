@@ -25,7 +25,7 @@ from nacre.schema.columns.column import (
     Column,
     Reading,
 )
-from nacre.schema.constraints.condition import Part, View
+from nacre.schema.constraints.condition import ColumnValues, Part
 from nacre.schema.constraints.constraint import Rule
 from nacre.schema.table import Batches, batches, require_columns
 
@@ -152,7 +152,7 @@ def examine(columns: Mapping[str, Column], rows: Batches, rules: Sequence[Rule] 
         total += batch.num_rows
         refused_rows += int(np.count_nonzero(refused))
         bad_rows += int(np.count_nonzero(refused | changed))
-        view = View(columns, batch.num_rows, parts.__getitem__)
+        view = ColumnValues(columns, batch.num_rows, parts.__getitem__)
         for rule in rules:
             broken[rule.text] += int(np.count_nonzero(~rule.holds(view)))
     found = {name: dict(+reasons) for name, reasons in counts.items()}

@@ -20,7 +20,7 @@ from nacre.schema import (
     Schema,
     SchemaError,
 )
-from nacre.schema.constraints.condition import View
+from nacre.schema.constraints.condition import ColumnValues
 
 COLUMNS = {
     "age": Integer(low=0, high=120),
@@ -74,7 +74,7 @@ def holds(said, **changes):
     rows = bound.encode(pa.Table.from_pylist([ROW | changes]))
     assert rows.valid.all()
     (rule,) = bound.rules
-    return bool(rule.holds(View.of(bound.columns, rows))[0])
+    return bool(rule.holds(ColumnValues.of(bound.columns, rows))[0])
 
 
 @pytest.mark.parametrize(
@@ -318,7 +318,7 @@ def test_codes_of_many_values_are_found_at_once():
     )
     codes = np.arange(1001)[:, None]
     (rule,) = bound.rules
-    kept = rule.holds(View.of(bound.columns, bound.layout.encoded(codes=codes)))
+    kept = rule.holds(ColumnValues.of(bound.columns, bound.layout.encoded(codes=codes)))
     assert kept.tolist() == [*(place % 2 == 1 for place in range(1000)), True]
 
 

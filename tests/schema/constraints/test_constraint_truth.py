@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nacre.schema import Boolean, Categorical, Datetime, Integer, Ordinal, Real, Schema, SchemaError
 from nacre.schema.columns.scale import Scale
-from nacre.schema.constraints.condition import View
+from nacre.schema.constraints.condition import ColumnValues
 from nacre.schema.constraints.domain import Contradiction, narrow
 
 COLUMNS = {
@@ -139,7 +139,7 @@ def test_a_rule_says_what_plain_python_says(made):
     rules = bound([said])
     if rules is None:
         return
-    found = rules[0].holds(View.of(COLUMNS, ENCODED))
+    found = rules[0].holds(ColumnValues.of(COLUMNS, ENCODED))
     assert found.tolist() == [not broken(row) for row in ROWS]
 
 
@@ -149,7 +149,7 @@ def test_only_what_no_row_can_have_is_ruled_out(made):
     rules = bound([said for said, _ in made])
     if rules is None:
         return
-    view = View.of(COLUMNS, ENCODED)
+    view = ColumnValues.of(COLUMNS, ENCODED)
     good = np.logical_and.reduce([rule.holds(view) for rule in rules])
     try:
         domains = narrow(COLUMNS, rules)
@@ -184,7 +184,7 @@ def test_one_value_left_is_known():
 @pytest.mark.parametrize("name", COLUMNS)
 def test_scales_run_from_their_low_to_their_high(name):
     scale = Scale(COLUMNS[name])
-    values, missing = View.of(COLUMNS, ENCODED)[name]
+    values, missing = ColumnValues.of(COLUMNS, ENCODED)[name]
     assert (values[~missing].min(), values[~missing].max()) == (scale.low, scale.high)
     assert scale.before(scale.after(scale.low)) == scale.low
 

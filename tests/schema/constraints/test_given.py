@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from nacre.schema import Boolean, Categorical, Datetime, Integer, Ordinal, Real, Schema
-from nacre.schema.constraints.condition import View
+from nacre.schema.constraints.condition import ColumnValues
 from nacre.schema.constraints.given import given, read_given
 
 COLUMNS = {
@@ -35,7 +35,7 @@ def fits(where, **changes):
     """Whether a row satisfies a condition."""
     rows = Schema(COLUMNS).encode(pa.Table.from_pylist([ROW | changes]))
     (rule,) = given(where, COLUMNS)
-    return bool(rule.holds(View.of(COLUMNS, rows))[0])
+    return bool(rule.holds(ColumnValues.of(COLUMNS, rows))[0])
 
 
 @pytest.mark.parametrize(

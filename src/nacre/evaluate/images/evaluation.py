@@ -10,6 +10,7 @@ from nacre.evaluate.evaluation import finite
 from nacre.evaluate.findings.finding import Finding
 from nacre.evaluate.images.metric import ImageMetric
 from nacre.evaluate.scores.score import CONFIDENTIAL, Score, frame
+from nacre.report.written import written
 from nacre.rows import Images
 from nacre.schema import ImageSchema
 
@@ -105,18 +106,13 @@ class ImageEvaluation:
             "seconds": self.seconds,
         }
         text = json.dumps(finite(content), indent=1, ensure_ascii=False, allow_nan=False)
-        if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
-        return text
+        return written(text, path, end="\n")
 
     def to_html(self, path: str | Path | None = None) -> str:
         """The report: one page that needs nothing else; written to `path` if one is given."""
         from nacre.evaluate.images.page import render
 
-        page = render(self)
-        if path is not None:
-            Path(path).write_text(page, encoding="utf-8")
-        return page
+        return written(render(self), path)
 
     def _repr_html_(self) -> str:
         from nacre.evaluate.report import render_card

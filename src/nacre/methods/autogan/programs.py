@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from nacre.methods.adversary import FAKES, Critic, adversarial_program
+from nacre.methods.adversary import FAKES, Judge, adversarial_program
 from nacre.methods.autogan.autogan import AutoGAN
 from nacre.nets.descent import first_weights
 from nacre.nets.layers import run
@@ -34,7 +34,7 @@ def critic_program(
         the decoder, whose training was private; the expected number of rows.
     """
     return adversarial_program(
-        Critic(
+        Judge(
             layers=method.critic_layers(vector.width),
             see=vector.of,
             rule=optax.rmsprop(method.critic_rate, decay=0.99),

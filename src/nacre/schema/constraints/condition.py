@@ -32,7 +32,7 @@ SIGNS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @final
-class View:
+class ColumnValues:
     """Rows as the clauses see them: numbers that compare, and which values are missing."""
 
     def __init__(self, columns: Mapping[str, Column], rows: int, part: Callable[[str], Part]):
@@ -42,7 +42,7 @@ class View:
         self._known: dict[str, tuple[NDArray[Any], Mask]] = {}
 
     @classmethod
-    def of(cls, columns: Mapping[str, Column], encoded: Encoded) -> View:
+    def of(cls, columns: Mapping[str, Column], encoded: Encoded) -> ColumnValues:
         """The view of encoded rows."""
         layout = encoded.layout
         never = np.zeros(len(encoded), bool)
@@ -80,7 +80,7 @@ class Among:
         """The columns that it speaks of."""
         return (self.name,)
 
-    def truth(self, view: View) -> tuple[Mask, Mask]:
+    def truth(self, view: ColumnValues) -> tuple[Mask, Mask]:
         """Where it is true, and where it is false."""
         values, missing = view[self.name]
         inside = contains(self.spans, values)
@@ -105,7 +105,7 @@ class Order:
         """The columns that it speaks of."""
         return (self.left, self.right)
 
-    def truth(self, view: View) -> tuple[Mask, Mask]:
+    def truth(self, view: ColumnValues) -> tuple[Mask, Mask]:
         """Where it is true, and where it is false."""
         (left, no_left), (right, no_right) = view[self.left], view[self.right]
         if self.places is not None:

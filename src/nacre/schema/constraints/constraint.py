@@ -20,7 +20,7 @@ import numpy as np
 
 from nacre.schema.columns.column import Column, shown
 from nacre.schema.constraints.binding import bind
-from nacre.schema.constraints.condition import Among, Condition, Mask, View
+from nacre.schema.constraints.condition import Among, ColumnValues, Condition, Mask
 from nacre.schema.constraints.statement import (
     Clause,
     Clauses,
@@ -119,7 +119,7 @@ class Rule:
         conditions = (*self.demands, *self.premise)
         return frozenset(name for condition in conditions for name in condition.names)
 
-    def holds(self, view: View) -> Mask:
+    def holds(self, view: ColumnValues) -> Mask:
         """Which rows do not break it."""
         if self.kind == "forbid":
             return ~_all_true(self.demands, view)
@@ -196,7 +196,7 @@ def _surely(condition: Condition) -> Condition:
     raise NotUnderstood("`fixed` gives values to columns; write a rule for two columns.")
 
 
-def _all_true(conditions: Iterable[Condition], view: View) -> Mask:
+def _all_true(conditions: Iterable[Condition], view: ColumnValues) -> Mask:
     found = np.ones(view.rows, bool)
     for condition in conditions:
         found &= condition.truth(view)[0]
