@@ -131,3 +131,13 @@ def test_the_largest_sum_is_that_of_the_worst_row(seed):
         size = np.abs(weights).astype(int)
         worst = max(worst, ((size[:2].sum(0) << UNIT_BITS) + size[2:][hot].sum(0)).max())
     assert largest_sum(weights, owners, values) == worst
+
+
+def test_frequencies_on_all_pixels_of_an_image_survive_their_rounding():
+    """As many terms as an image has: rounding adds half a step a term, and no more is lost."""
+    drawn = np.random.default_rng(0).normal(size=(40, 784)) / math.sqrt(127)
+    phases = ExactPhases(drawn, 784, [])
+    kept = [np.corrcoef(a, b)[0, 1] for a, b in zip(drawn, phases.frequencies, strict=True)]
+    assert min(kept) > 0.99
+    with pytest.raises(ValueError, match="cannot be summed exactly"):
+        ExactPhases(np.ones((1, 20_000)), 20_000, [])

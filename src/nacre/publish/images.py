@@ -16,7 +16,7 @@ from nacre.model import Model
 from nacre.publish.public import SAFE
 from nacre.report.written import written
 from nacre.rows import ImageEncoder, Images
-from nacre.schema import ImageSchema, SchemaError
+from nacre.schema import ImageSchema
 from nacre.vault.guarantee import Guarantee
 
 MOST = 1_000  # images that are drawn for a page
@@ -31,7 +31,6 @@ READ = (
     "things in it were computed from private images: the releases listed below, which are covered "
     "by the guarantee, and the schema’s size and classes, which are not."
 )
-PROVIDED = "the synthetic images were drawn from this model, as the publisher says"
 PUBLIC = "the schema, read from the images, is public, as a person said"
 ALONE = Finding(
     "note",
@@ -51,7 +50,7 @@ class PublicImages:
         versions: of the software that the model was made with.
         images: some synthetic images of each class.
         drawn: how many there were to choose from.
-        seed: with which they were drawn; None if they were given.
+        seed: with which they were drawn.
         guarantee: the model's.
     """
 
@@ -60,7 +59,7 @@ class PublicImages:
     versions: Mapping[str, str]
     images: Images
     drawn: int
-    seed: int | None
+    seed: int
     guarantee: Guarantee
     findings: tuple[Finding, ...] = (ALONE,)
 
@@ -78,9 +77,7 @@ class PublicImages:
     def first_line(self) -> str:
         """What the page begins with."""
         read = self.schema.provenance == "data"
-        provisos = [PROVIDED] * (self.seed is None) + [PUBLIC] * read
-        given = f" if {' and if '.join(provisos)}" if provisos else ""
-        return f"{SAFE}{given}: {READ if read else RESTS}"
+        return f"{SAFE} if {PUBLIC}: {READ}" if read else f"{SAFE}: {RESTS}"
 
     def summary(self) -> str:
         """The overall picture in words."""
@@ -124,22 +121,19 @@ def publish_images(
             "Scores of private images cannot be bought: leave out `data`, `epsilon` and `delta`. "
             "The page shows the guarantee and synthetic images."
         )
+    if synthetic is not None:
+        raise NacreError(
+            "A page on images draws its own from the model: leave out `synthetic`. Images that are "
+            "given would be shown as they are, and nobody could tell whether they are private."
+        )
     if not isinstance(model.encoder, ImageEncoder):
         raise NacreError("This is no model of images.")
     if rows < 1:
         raise NacreError(f"rows must be a positive number, got {rows}.")
     schema = model.encoder.schema
     encoder = model.encoder
-    if synthetic is None:
-        source = encoder.open(model.sample(min(rows, MOST), seed=seed))
-    else:
-        source = encoder.open(synthetic)
+    source = encoder.open(model.sample(min(rows, MOST), seed=seed))
     blocks = [encoder.encode(batch) for batch in source.batches()]
-    if not blocks or not all(block.valid.all() for block in blocks):
-        raise SchemaError(
-            "The synthetic images do not fit the model's schema, so they were not drawn from this "
-            "model."
-        )
     pixels = np.concatenate([block.rows.pixels for block in blocks])
     labels = np.concatenate([block.rows.label for block in blocks])
     return PublicImages(
@@ -148,7 +142,7 @@ def publish_images(
         versions=dict(model.versions),
         images=_some(pixels, labels, schema),
         drawn=len(pixels),
-        seed=seed if synthetic is None else None,
+        seed=seed,
         guarantee=model.guarantee,
     )
 

@@ -55,8 +55,8 @@ class ViewRows:
         function of that row alone, so that neighboring tables have neighboring views.
 
     Exactness:
-        as for `Vault.sum`: integer functions are exact wherever a row stands; others are worked out
-        one row at a time by the same instructions.  Either way integers are kept.
+        as for `Vault.sum` of floats: rows are worked out one at a time by the same instructions,
+        and integers are kept.
 
     Bad rows:
         stay bad, and a row for which the function is not finite becomes one.

@@ -50,6 +50,10 @@ class Gaussians:
 def measure(method: Moments, vault: Vault, questions: Sequence[Sum]) -> Gaussians:
     """Ask for the mean, the directions and the class moments, and make Gaussians of them.
 
+    Releases:
+        the three sums of `Moments.questions`, which states their bounds; each later one sees rows
+        through the noisy answers before it.
+
     Public:
         everything but the rows: basis, weights, and what earlier answers say.
     """

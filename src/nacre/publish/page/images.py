@@ -34,16 +34,11 @@ def render(report: PublicImages) -> str:
 
 def _lede(report: PublicImages) -> str:
     schema, classes = report.schema, len(report.schema.classes or ())
-    origin = (
-        "given by the publisher"
-        if report.seed is None
-        else f"drawn with seed {report.seed}, so that whoever has the model can make this very "
-        "page again"
-    )
     kinds = f" in {classes} classes" if classes else ""
     return (
         f"{report.drawn:,} synthetic images of {schema.height} × {schema.width} pixels{kinds} "
-        f"from a {report.method} model, {origin}."
+        f"from a {report.method} model, drawn with seed {report.seed}, so that whoever has the "
+        "model can make this very page again."
     )
 
 
