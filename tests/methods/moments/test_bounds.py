@@ -64,10 +64,10 @@ class Watched:
 def watched():
     vault: Any = Watched(*worst())
     gaussians = measure(METHOD, vault, QUESTIONS[:3])
-    near = MomentsGenerator.plain(gaussians, ENCODER, np.random.default_rng(0))
+    near = MomentsGenerator.blurred(gaussians, ENCODER, np.random.default_rng(0))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(teacher, "DRAWN", 60)
-        teacher.train(METHOD, vault, QUESTIONS[3:], near, gaussians.total, np.random.default_rng(1))
+        teacher.train(METHOD, vault, QUESTIONS[3:], near, gaussians, np.random.default_rng(1))
     return vault
 
 
@@ -104,8 +104,8 @@ def test_a_gradient_has_norm_one_at_most_whatever_the_weights_are(watched, size)
     weights = (size * np.random.default_rng(2).normal(size=shape)).astype(np.float32)
     found = np.linalg.norm(watched.gradient(weights), axis=1)
     assert found.max() <= 1 + ROUNDING
-    if size > 1:  # sure, and wrong about some image
-        assert found.max() == pytest.approx(1, abs=1e-3)
+    if size > 1:  # sure, and wrong about an image of which the directions show nearly all
+        assert found.max() > 0.95
 
 
 def test_shares_add_up_to_the_budget():

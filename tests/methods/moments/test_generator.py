@@ -9,6 +9,7 @@ import pytest
 import nacre
 from nacre.errors import NacreError
 from nacre.methods.moments import teacher
+from nacre.methods.moments.clipping import before_clipping
 from nacre.methods.moments.generator import MomentsGenerator
 
 SCHEMA = nacre.ImageSchema(height=8, width=8, classes=3)
@@ -80,7 +81,7 @@ def test_restore_refuses_arrays_that_do_not_fit(model, name):
             MomentsGenerator.restore(config, arrays | {name: each}, model.encoder)
 
 
-@pytest.mark.parametrize("weights", [[-0.1, 0.6, 0.5], [0.0, 0.0, 0.0]])
+@pytest.mark.parametrize("weights", [[-0.1, 0.6, 0.5] * 2, [0.0] * 6])
 def test_restore_refuses_chances_that_cannot_be(model, weights):
     config, arrays = model.generator.state()
     with pytest.raises(NacreError, match="chances"):
@@ -104,3 +105,23 @@ def test_a_blank_sample_has_a_label_all_the_same(model):
 def test_shares_must_leave_something_for_the_moments():
     with pytest.raises(NacreError, match="leave some budget"):
         dataclasses.replace(nacre.Moments(), teacher_share=0.8)
+
+
+def test_clipped_images_have_the_wanted_moments():
+    # Pixels so dark, and so different, that clipping takes much of their variance.
+    rng = np.random.default_rng(3)
+    directions = rng.normal(size=(5, 60)) / math.sqrt(60)
+    factor, mean = np.diag(rng.uniform(0.5, 2, 5)), rng.normal(size=5) * 0.3
+    base = np.full(60, 0.4)
+    wide, offset = before_clipping(mean, factor, directions, base, rng)
+    latent = rng.standard_normal((20_000, 5))
+
+    def moments(by, shift):
+        images = np.clip((mean + latent @ by.T) @ directions + shift, 0, 1)
+        places = images @ np.linalg.pinv(directions) @ np.linalg.inv(factor).T
+        return images.mean(0), np.cov(places.T)
+
+    average, covariance = moments(wide, offset)
+    before = moments(factor, base)[1]
+    assert np.abs(average - np.clip(base + mean @ directions, 0, 1)).max() < 0.04
+    assert np.abs(covariance - np.eye(5)).max() < 0.35 < np.abs(before - np.eye(5)).max()

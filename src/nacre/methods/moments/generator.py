@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from nacre.embed.scattering import Scattering
 from nacre.errors import NacreError
+from nacre.methods.moments.clipping import before_clipping, set_right
 from nacre.nets.generator import AbstractGenerator
 from nacre.rows import ImageEncoder, Images
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 CHUNK = 1 << 12
 AT_ONCE = 64  # images whose features are computed together
 CALIBRATION = 600  # draws of a class by which the mean after clipping is set right
-ROUNDS = 12
+ROUNDS = 12  # in which it is
 STORED = ("weights", "means", "factors", "directions", "offsets")
 TAUGHT = ("center", "looks", "answers")
 
@@ -62,13 +63,16 @@ class Teacher:
 class MomentsGenerator(AbstractGenerator):
     """Gaussians by class in pixels, clipped to what pixels can be.
 
+    A class may have several, one after the other: Gaussian g is of class g modulo the classes.
+
     Attributes:
         shape: of an image.
-        weights: chances of the classes that are drawn from, (classes,).
-        means: along the directions, (classes, directions).
-        factors: lower triangles of the covariances, already widened.
+        weights: chances of the Gaussians, (Gaussians,).
+        means: along the directions, (Gaussians, directions).
+        factors: of the covariances, already widened; images have these before they are clipped.
         directions: in pixels, (directions, pixels).
-        offsets: mean images, set so that the means after clipping are right, (classes, pixels).
+        offsets: mean images, set so that the means after clipping are right, (Gaussians, pixels).
+        classes: how many classes there are; 1 without a label.
         teacher: that labels what is drawn; None where there is no label.
     """
 
@@ -78,10 +82,11 @@ class MomentsGenerator(AbstractGenerator):
     factors: NDArray[np.float32]
     directions: NDArray[np.float32]
     offsets: NDArray[np.float32]
+    classes: int
     teacher: Teacher | None = None
 
     @classmethod
-    def plain(
+    def blurred(
         cls,
         gaussians: Gaussians,
         encoder: ImageEncoder,
@@ -89,7 +94,7 @@ class MomentsGenerator(AbstractGenerator):
         *,
         width: float = 1.0,
     ) -> Self:
-        """Without a teacher, drawing `width` times as wide as was measured."""
+        """The measured Gaussians, `width` times as wide; clipping takes some of that away."""
         found = cls(
             shape=encoder.schema.shape,
             weights=gaussians.counts / gaussians.counts.sum(),
@@ -97,49 +102,63 @@ class MomentsGenerator(AbstractGenerator):
             factors=(width * gaussians.factors).astype(np.float32),
             directions=gaussians.directions.astype(np.float32),
             offsets=np.tile(gaussians.base.astype(np.float32), (len(gaussians.counts), 1)),
+            classes=len(gaussians.counts),
         )
-        return dataclasses.replace(found, offsets=found._calibrated(rng))
+        offsets = found.offsets.copy()
+        for place, (mean, factor) in enumerate(zip(found.means, found.factors, strict=True)):
+            drawn = mean + rng.standard_normal((CALIBRATION, len(mean)), np.float32) @ factor.T
+            wanted = np.clip(offsets[place] + mean @ found.directions, 0, 1)
+            offsets[place] = set_right(drawn @ found.directions, offsets[place], wanted, ROUNDS)
+        return dataclasses.replace(found, offsets=offsets)
 
     @classmethod
-    def labeled(
+    def sharp(
         cls,
         gaussians: Gaussians,
         encoder: ImageEncoder,
-        teacher: Teacher,
         rng: np.random.Generator,
         *,
-        width: float,
+        width: float = 1.0,
     ) -> Self:
-        """With a teacher that labels what is drawn."""
-        plain = cls.plain(gaussians, encoder, rng, width=width)
-        return dataclasses.replace(plain, teacher=teacher)
+        """Gaussians whose clipped images have the measured moments, then `width` times as wide."""
+        used = np.abs(gaussians.directions).sum(1) > 0  # the others drowned in noise
+        inner = np.ix_(used, used)
+        factors, offsets = np.zeros_like(gaussians.factors), []
+        for place, (mean, own) in enumerate(zip(gaussians.means, gaussians.factors, strict=True)):
+            factors[place][inner], offset = before_clipping(
+                mean[used], own[inner], gaussians.directions[used], gaussians.base, rng
+            )
+            offsets.append(offset)
+        return cls(
+            shape=encoder.schema.shape,
+            weights=gaussians.counts / gaussians.counts.sum(),
+            means=gaussians.means.astype(np.float32),
+            factors=(width * factors).astype(np.float32),
+            directions=gaussians.directions.astype(np.float32),
+            offsets=np.stack(offsets).astype(np.float32),
+            classes=len(gaussians.counts),
+        )
 
-    def _calibrated(self, rng: np.random.Generator) -> NDArray[np.float32]:
-        """Offsets with which the mean of clipped images is the clipped mean image.
-
-        Clipping moves the mean of a wide Gaussian near black or white.
-        """
-        found = self.offsets.copy()
-        for place, (mean, factor) in enumerate(zip(self.means, self.factors, strict=True)):
-            drawn = mean + rng.standard_normal((CALIBRATION, len(mean)), np.float32) @ factor.T
-            pixels = drawn @ self.directions
-            wanted = np.clip(self.offsets[place] + mean @ self.directions, 0, 1)
-            for _ in range(ROUNDS):
-                found[place] -= np.clip(pixels + found[place], 0, 1).mean(0) - wanted
-        return found
+    def beside(self, other: Self) -> Self:
+        """Half of the draws from each."""
+        joined = {
+            name: np.concatenate([getattr(self, name), getattr(other, name)])
+            for name in ("weights", "means", "factors", "offsets")
+        }
+        return dataclasses.replace(self, **joined | {"weights": joined["weights"] / 2})
 
     def draw(
         self, n: int, rng: np.random.Generator
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Images (n, height, width, channels) in [0, 1], and the classes they were drawn for."""
-        classes = rng.choice(len(self.weights), n, p=self.weights)
+        chosen = rng.choice(len(self.weights), n, p=self.weights)
         latent = rng.standard_normal((n, self.means.shape[1]), np.float32)
         images = np.empty((n, math.prod(self.shape)), np.float32)
         for place in range(len(self.weights)):
-            own = np.flatnonzero(classes == place)
+            own = np.flatnonzero(chosen == place)
             drawn = self.means[place] + latent[own] @ self.factors[place].T
             images[own] = np.clip(self.offsets[place] + drawn @ self.directions, 0, 1)
-        return images.reshape(n, *self.shape), classes
+        return images.reshape(n, *self.shape), chosen % self.classes
 
     def sample(self, n: int, rng: np.random.Generator) -> Images:
         """Draw images, and label them."""
@@ -172,13 +191,15 @@ class MomentsGenerator(AbstractGenerator):
         if set(config) != {"labeled"} or config["labeled"] is not (label is not None):
             raise NacreError("The generator and the schema disagree on whether there is a label.")
         pixels, classes = math.prod(shape), 1 if label is None else label.classes
-        count = arrays["directions"].shape[0]
+        count, gaussians = arrays["directions"].shape[0], len(arrays["weights"])
+        if gaussians not in (classes, 2 * classes):
+            raise NacreError("The generator must have one Gaussian of each class, or two.")
         sizes = {
-            "weights": (classes,),
-            "means": (classes, count),
-            "factors": (classes, count, count),
+            "weights": (gaussians,),
+            "means": (gaussians, count),
+            "factors": (gaussians, count, count),
             "directions": (count, pixels),
-            "offsets": (classes, pixels),
+            "offsets": (gaussians, pixels),
         }
         scattering = Scattering(*shape)
         if label is not None:
@@ -199,4 +220,10 @@ class MomentsGenerator(AbstractGenerator):
         if label is not None:
             center, looks, answers = (found.pop(name) for name in TAUGHT)
             teacher = Teacher(center, looks, answers, scattering)
-        return cls(shape=shape, weights=weights / weights.sum(), **found, teacher=teacher)
+        return cls(
+            shape=shape,
+            weights=weights / weights.sum(),
+            **found,
+            classes=classes,
+            teacher=teacher,
+        )

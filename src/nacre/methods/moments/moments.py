@@ -4,13 +4,13 @@ Four kinds of sums, all Gaussian and nothing subsampled: the mean image, the dir
 images differ, each class's mean and covariance along these, and the gradients of a softmax
 regression on features that nobody learnt (scattering).  Samples are drawn wider than they were
 measured, and get the label that the regression gives them: what a Gaussian blurs between classes
-the labels put right.
+the labels put right.  The regression sees each image twice: as it is, and as the directions have
+it, since samples are made of these.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 from nacre.errors import NacreError
@@ -52,7 +52,10 @@ class Moments(AbstractMethod):
         1.0, "largest length along these directions, over the mean length", low=0.1, high=10
     )
     width: float = setting(
-        1.4, "how much wider than measured samples are drawn, with a label", low=0.1, high=10
+        1.3, "how much wider than measured samples are drawn, with a label", low=0.1, high=10
+    )
+    sharp_width: float = setting(
+        1.2, "likewise, of those that have the measured moments once clipped", low=0.1, high=10
     )
     mean_share: float = setting(0.03, "of the budget, for the mean image", low=0.001, high=0.5)
     direction_share: float = setting(0.15, "of the budget, for the directions", low=0.001, high=0.9)
@@ -151,7 +154,7 @@ class Moments(AbstractMethod):
         )
 
     def learn(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
-        """Ask for the moments, then teach on what is drawn from them and on the rows."""
+        """Ask for the moments, then teach a regression that labels what is drawn from them."""
         from nacre.methods.moments.gaussians import measure
         from nacre.methods.moments.generator import MomentsGenerator
         from nacre.methods.moments.teacher import train
@@ -162,7 +165,10 @@ class Moments(AbstractMethod):
         asked = self.questions(encoder, plan.adjacency, plan.rows)
         gaussians = measure(self, vault, asked[:3])
         if encoder.label is None:
-            return MomentsGenerator.plain(gaussians, encoder, rng)
-        near = MomentsGenerator.plain(gaussians, encoder, rng, width=math.sqrt(self.width))
-        teacher = train(self, vault, asked[3:], near, gaussians.total, rng)
-        return MomentsGenerator.labeled(gaussians, encoder, teacher, rng, width=self.width)
+            return MomentsGenerator.sharp(gaussians, encoder, rng)
+        plain = MomentsGenerator.blurred(gaussians, encoder, rng, width=self.width)
+        drawn = plain.beside(
+            MomentsGenerator.sharp(gaussians, encoder, rng, width=self.sharp_width)
+        )
+        teacher = train(self, vault, asked[3:], drawn, gaussians, rng)
+        return dataclasses.replace(drawn, teacher=teacher)

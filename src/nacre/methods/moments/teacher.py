@@ -12,6 +12,7 @@ from nacre.embed.scattering import Scattering
 from nacre.methods.moments.generator import MomentsGenerator, Teacher
 
 if TYPE_CHECKING:
+    from nacre.methods.moments.gaussians import Gaussians
     from nacre.methods.moments.moments import Moments
     from nacre.vault import Sum, Vault
 
@@ -26,13 +27,17 @@ def train(
     vault: Vault,
     questions: Sequence[Sum],
     near: MomentsGenerator,
-    total: float,
+    gaussians: Gaussians,
     rng: np.random.Generator,
 ) -> Teacher:
     """Teach on the private rows; what the teacher sees of them was learnt from samples, free.
 
+    Each row is seen as it is and as the directions have it: samples are made of the directions,
+    and a teacher of whole images alone errs on them (Fashion-MNIST: .79 right, instead of .84).
+
     Sensitivity:
-        a row's gradient is f (p - y)' with |f| = 1 and |p - y| clipped to one, so of norm one.
+        a row's gradient is the mean of two f (p - y)' with |f| = 1 and |p - y| clipped to one, each
+        of norm one at most, and so is their mean.
     """
     import jax
     import jax.numpy as jnp
@@ -44,21 +49,24 @@ def train(
     count = questions[0].bound.size // encoder.label.classes
     teacher = _look(scattering, near, count, encoder.label.classes, rng)
 
+    blur = _blur(gaussians, encoder.schema.shape)
+
     def look(row: Any) -> Any:
-        return teacher.features(encoder.units(row)[None], jnp)[0]
+        image = encoder.units(row)
+        return jnp.concatenate([teacher.features(i[None], jnp)[0] for i in (image, blur(image))])
 
     view = vault.view(look)
     classes = np.arange(encoder.label.classes)
 
     def gradient(row: Any, weights: Any) -> Any:
-        f = seen(row)
+        f = seen(row).reshape(2, count)
         off = jax.nn.softmax(f @ weights) - (row.label == classes)
-        off = off / jnp.maximum(1.0, jnp.sqrt(jnp.sum(off * off)))
-        return (f[:, None] * off).reshape(-1)
+        off = off / jnp.maximum(1.0, jnp.sqrt(jnp.sum(off * off, axis=1, keepdims=True)))
+        return (f[0][:, None] * off[0] + f[1][:, None] * off[1]).reshape(-1) / 2
 
     weights = np.zeros((count, len(classes)), np.float32)
     speed, mean = np.zeros_like(weights), np.zeros_like(weights)
-    last = max(1, round(AVERAGED * len(questions)))
+    last, total = max(1, round(AVERAGED * len(questions))), gaussians.total
     for step, question in enumerate(questions):
         sums = vault.sum(question, gradient, public=weights, through=view)
         slope = sums.values[0].reshape(weights.shape) / total
@@ -68,6 +76,22 @@ def train(
         if step >= len(questions) - last:
             mean += weights / last
     return Teacher(teacher.center, teacher.directions, np.asarray(mean, np.float32), scattering)
+
+
+def _blur(gaussians: Gaussians, shape: tuple[int, ...]) -> Any:
+    """From an image in [0, 1] to what the directions show of it; public but for the image."""
+    import jax.numpy as jnp
+
+    used = np.abs(gaussians.directions).sum(1) > 0
+    directions = gaussians.directions[used].astype(np.float32)
+    back = np.linalg.pinv(gaussians.directions[used]).astype(np.float32)
+    base = gaussians.base.astype(np.float32)
+
+    def blur(image: Any) -> Any:
+        places = (image.reshape(-1) - base) @ back
+        return jnp.clip(base + places @ directions, 0, 1).reshape(shape)
+
+    return blur
 
 
 def _look(
