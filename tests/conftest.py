@@ -6,6 +6,7 @@ from pathlib import Path
 import jax
 import pytest
 from hypothesis import settings
+from tests.compiling import quickly, shorten
 
 # Times say nothing on a busy machine, and JAX compiles in between.
 settings.register_profile("nacre", deadline=None)
@@ -29,26 +30,14 @@ TOGETHER = (
     "vault/test_logistic.py",
     "vault/test_vault.py",
 )
-# Files and folders whose tests ask nothing of the last bits of a number and take few steps: their
-# programs are compiled without the compiler's optimizations, which takes half as long.
-UNOPTIMIZED = (
-    "cli",
-    "docs",
-    "methods/test_any_schema.py",
-    "methods/test_autogan.py",
-    "methods/test_contract.py",
-    "methods/test_functional.py",
-    "methods/test_gan.py",
-    "methods/test_image_contract.py",
-    "methods/test_settings.py",
-    "publish",
-    "report",
-    "test_fit.py",
-    "test_load.py",
-    "test_sample.py",
+# Files and folders whose tests ask for what the compiler makes for users, to the last bit, or take
+# so many steps that careless programs take longer than careful ones take to compile.
+AS_FOR_USERS = (
+    "privacy",
+    "test_exact.py",
+    "vault",
 )
 HERE = Path(__file__).parent
-QUICKLY = pytest.StashKey[bool]()
 
 
 def pytest_configure(config):
@@ -61,6 +50,7 @@ def pytest_configure(config):
     config.add_cleanup(folder.cleanup)
     jax.config.update("jax_compilation_cache_dir", folder.name)
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    shorten()
 
 
 def among(path, places):
@@ -70,12 +60,8 @@ def among(path, places):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
-    """Choose how the compiler works; what was compiled the other way must not be met again."""
-    quickly = among(item.path, UNOPTIMIZED) is not None
-    if item.config.stash.get(QUICKLY, False) is not quickly:
-        item.config.stash[QUICKLY] = quickly
-        jax.config.update("jax_disable_most_optimizations", quickly)
-        jax.clear_caches()
+    """Choose how the compiler works."""
+    quickly(among(item.path, AS_FOR_USERS) is None)
 
 
 @pytest.hookimpl(tryfirst=True)
