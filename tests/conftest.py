@@ -12,27 +12,25 @@ from tests.compiling import quickly, shorten
 settings.register_profile("nacre", deadline=None)
 settings.load_profile("nacre")
 
-# Files and folders whose tests share something that takes long to make: one worker makes it once.
+# Folders whose files share something that takes long to make: one worker makes it once.
 TOGETHER = (
-    "cli/test_images.py",
     "docs",
-    "evaluate/images/test_run.py",
     "methods/graphical",
     "methods/moments",
-    "methods/test_toy_image.py",
-    "privacy/test_publish.py",
-    "privacy/test_rates.py",
     "publish",
     "report",
-    "test_differences.py",
-    "test_fit.py",
-    "test_load.py",
-    "vault/test_logistic.py",
-    "vault/test_vault.py",
+)
+# Files whose tests share what is made for a method, by whose name each begins in brackets.
+BY_METHOD = (
+    "methods/test_any_schema.py",
+    "methods/test_contract.py",
+    "methods/test_image_contract.py",
+    "methods/test_settings.py",
 )
 # Files and folders whose tests ask for what the compiler makes for users, to the last bit, or take
 # so many steps that careless programs take longer than careful ones take to compile.
 AS_FOR_USERS = (
+    "evaluate/images",
     "privacy",
     "test_exact.py",
     "vault",
@@ -64,12 +62,28 @@ def pytest_runtest_setup(item):
     quickly(among(item.path, AS_FOR_USERS) is None)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Give each of these a group; the tests of every method's contract one for each method."""
-    for item in items:
-        group = among(item.path, TOGETHER)
-        if item.path.name.endswith("_contract.py") and "name" in getattr(item, "fixturenames", ()):
-            group = f"{item.path.name} of {item.callspec.params['name']}"
-        if group is not None:
-            item.add_marker(pytest.mark.xdist_group(group))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Workers take files, or what stands above, one after the other and in the order of names.
+
+    So what a module's tests share is made once, and the compiler's work changes seldom.  It is not
+    done by marks of groups, as those of xdist 3.8 are lost under pytest 9.2.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Together(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return shared_by(nodeid)
+
+    config.option.loadscopereorder = False
+    return Together(config, log)
+
+
+def shared_by(nodeid):
+    """What a test shares its fixtures with: a folder, a file, or the tests of a method."""
+    place, _, test = nodeid.partition("::")
+    path = HERE.parent / place
+    if among(path, BY_METHOD) and "[" in test:
+        name = test.partition("[")[2].removesuffix("]")
+        return "method " + name.removesuffix("-add-remove").removesuffix("-replace-one")
+    return among(path, TOGETHER) or place

@@ -1,11 +1,12 @@
 """Settings that a method accepts cannot stop its fit: all others are refused when it is made."""
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 import nacre
@@ -61,7 +62,7 @@ def check(case):
         method = kind(**chosen)
     except NacreError as refusal:
         assert "must" in str(refusal) or "needs" in str(refusal)
-        return False
+        assume(False)
     layout, n = schema.layout, 40
     ticks = ROWS.integers(0, layout.limits, (n, len(layout.numbers)), endpoint=True)
     codes = ROWS.integers(0, layout.sizes, (n, len(layout.sizes)))
@@ -69,13 +70,13 @@ def check(case):
     model = nacre.fit(table, schema, method=method, epsilon=1.0, delta=1e-6)
     assert schema.check(model.sample(9)).ok
     assert all(type(value) in (int, float, str, bool, list) for value in model.settings.values())
-    return True
 
 
-# The same few examples each time, as each compiles anew; only the noise is new.
-@pytest.mark.parametrize("name", sorted(METHODS))
+# The same example each time, as each compiles anew; only the noise is new.  What is refused on the
+# way does not count as one.
+@pytest.mark.parametrize("name", sorted(n for n in METHODS if "table" in find(n).data))
 @settings(
-    max_examples=2,
+    max_examples=1,
     deadline=None,
     derandomize=True,
     database=None,
@@ -88,9 +89,9 @@ def test_what_is_accepted_can_be_fitted(name, data):
 
 
 @pytest.mark.parametrize("kind", [find(name) for name in METHODS], ids=METHODS)
-@pytest.mark.parametrize("value", [math.nan, -math.inf, -3, "3", None, True, 10**30])
-def test_every_setting_has_a_range(kind, value):
-    for name in fields(kind):
+def test_every_setting_has_a_range(kind):
+    wrong = [math.nan, -math.inf, -3, "3", None, True, 10**30]
+    for name, value in itertools.product(fields(kind), wrong):
         with pytest.raises(NacreError, match=f"{name} must be"):
             kind(**{name: value})
 
