@@ -126,11 +126,11 @@ def tables(draw, schema):
 @st.composite
 def cases(draw, name):
     """A method with small settings, a schema, a table and what else a fit is asked for."""
-    kind = find(name)
-    names = {field.name for field in dataclasses.fields(kind)}
+    small = find(name)().small()
+    names = {field.name for field in dataclasses.fields(small)}
     chosen = {k: draw(st.sampled_from(v)) for k, v in SMALLEST.items() if k in names}
     schema = draw(schemas())
-    method = kind(**chosen)
+    method = dataclasses.replace(small, **chosen)
     # Distributions of many steps with little noise take long.
     most = 1.0 if asks_for_steps(method, TableEncoder(schema)) else 50.0
     options = {

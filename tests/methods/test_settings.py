@@ -16,18 +16,6 @@ from nacre.schema import Boolean, Categorical, Integer, Real, Schema
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
-SMALL = {
-    "frequencies": 4,
-    "blocks": 1,
-    "components": 2,
-    "fits": 1,
-    "steps": 2,
-    "cells": 8,
-    "bins": 4,
-    "rounds": 1,
-    "autoencoder_steps": 2,
-    "critic_steps": 2,
-}
 # The ends of the ranges, where they are not slow, and beyond.
 WHOLE = [0, 1, 2, 3, 4, 5, 16, 40, 100, np.int64(5)]
 REAL = [0, 1e-9, 1e-6, 0.001, 0.3, 0.5, 0.998, 0.999, 1, 50.0, 100.0, 1e3, 1e4, np.float64(0.7)]
@@ -49,7 +37,7 @@ def fields(kind):
 @st.composite
 def cases(draw, name):
     kind = find(name)
-    small = {name: value for name, value in SMALL.items() if name in fields(kind)}
+    small = vars(kind().small())
     changed = draw(st.lists(st.sampled_from(fields(kind)), min_size=1, max_size=3, unique=True))
     whole = {name: isinstance(getattr(kind(), name), int) for name in changed}
     values = {name: draw(st.sampled_from(WHOLE if whole[name] else REAL)) for name in changed}
