@@ -1,7 +1,12 @@
 """What all tests share."""
 
+import os
 import tempfile
 from pathlib import Path
+
+# Before scikit-learn is loaded: there is a worker for each core, and threads that wait for one
+# another on a busy core take more time than they save.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import jax
 import pytest
