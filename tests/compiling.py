@@ -1,11 +1,11 @@
-"""How the programs of a test are compiled: as they are for users, or in a third of the time."""
+"""How the programs of a test are compiled: as they are for users, or in about half the time."""
 
 import contextlib
 
 import jax
 from jax._src import compiler
 
-# Without these XLA makes each fusion by LLVM alone, which is as right, and takes half as long.
+# Without these XLA makes each fusion by LLVM alone, which takes about half as long in all.
 FEW = "jax_disable_most_optimizations"
 FUSIONS = ("xla_cpu_use_fusion_emitters", False)
 
