@@ -1,54 +1,48 @@
 """What all tests share."""
 
+import os
 import tempfile
 from pathlib import Path
+
+# Before scikit-learn is loaded: there is a worker for each core, and threads that wait for one
+# another on a busy core take more time than they save.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import jax
 import pytest
 from hypothesis import settings
+from tests.compiling import quickly, shorten
 
 # Times say nothing on a busy machine, and JAX compiles in between.
 settings.register_profile("nacre", deadline=None)
 settings.load_profile("nacre")
 
-# Files and folders whose tests share something that takes long to make: one worker makes it once.
+# Folders whose files share something that takes long to make: one worker makes it once.
 TOGETHER = (
-    "cli/test_images.py",
     "docs",
-    "evaluate/images/test_run.py",
     "methods/graphical",
     "methods/moments",
-    "methods/test_toy_image.py",
-    "privacy/test_publish.py",
-    "privacy/test_rates.py",
     "publish",
     "report",
-    "test_differences.py",
-    "test_fit.py",
-    "test_load.py",
-    "vault/test_logistic.py",
-    "vault/test_vault.py",
 )
-# Files and folders whose tests ask nothing of the last bits of a number and take few steps: their
-# programs are compiled without the compiler's optimizations, which takes half as long.
-UNOPTIMIZED = (
-    "cli",
-    "docs",
+# Files whose tests share what is made for a method, by whose name each begins in brackets.
+BY_METHOD = (
     "methods/test_any_schema.py",
-    "methods/test_autogan.py",
     "methods/test_contract.py",
-    "methods/test_functional.py",
-    "methods/test_gan.py",
     "methods/test_image_contract.py",
     "methods/test_settings.py",
-    "publish",
-    "report",
-    "test_fit.py",
-    "test_load.py",
-    "test_sample.py",
+)
+# Files and folders whose tests ask for what the compiler makes for users, to the last bit, or take
+# so many steps that careless programs take longer than careful ones take to compile.
+AS_FOR_USERS = (
+    "evaluate/images",
+    "privacy",
+    "test_exact.py",
+    "vault/test_exact_sum.py",
+    "vault/test_integers.py",
+    "vault/test_view.py",
 )
 HERE = Path(__file__).parent
-QUICKLY = pytest.StashKey[bool]()
 
 
 def pytest_configure(config):
@@ -61,6 +55,7 @@ def pytest_configure(config):
     config.add_cleanup(folder.cleanup)
     jax.config.update("jax_compilation_cache_dir", folder.name)
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    shorten()
 
 
 def among(path, places):
@@ -70,20 +65,32 @@ def among(path, places):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
-    """Choose how the compiler works; what was compiled the other way must not be met again."""
-    quickly = among(item.path, UNOPTIMIZED) is not None
-    if item.config.stash.get(QUICKLY, False) is not quickly:
-        item.config.stash[QUICKLY] = quickly
-        jax.config.update("jax_disable_most_optimizations", quickly)
-        jax.clear_caches()
+    """Choose how the compiler works."""
+    quickly(among(item.path, AS_FOR_USERS) is None)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Give each of these a group; the tests of every method's contract one for each method."""
-    for item in items:
-        group = among(item.path, TOGETHER)
-        if item.path.name.endswith("_contract.py") and "name" in getattr(item, "fixturenames", ()):
-            group = f"{item.path.name} of {item.callspec.params['name']}"
-        if group is not None:
-            item.add_marker(pytest.mark.xdist_group(group))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Workers take files, or what stands above, one after the other and in the order of names.
+
+    So what a module's tests share is made once, and the compiler's work changes seldom.  It is not
+    done by marks of groups, as those of xdist 3.8 are lost under pytest 9.2.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Together(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return shared_by(nodeid)
+
+    config.option.loadscopereorder = False
+    return Together(config, log)
+
+
+def shared_by(nodeid):
+    """What a test shares its fixtures with: a folder, a file, or the tests of a method."""
+    place, _, test = nodeid.partition("::")
+    path = HERE.parent / place
+    if among(path, BY_METHOD) and "[" in test:
+        name = test.partition("[")[2].removesuffix("]")
+        return "method " + name.removesuffix("-add-remove").removesuffix("-replace-one")
+    return among(path, TOGETHER) or place

@@ -7,10 +7,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
+from tests.methods.stepwise import asks_for_steps
 
 import nacre
 from nacre.errors import NacreError
 from nacre.methods import METHODS, find
+from nacre.rows import TableEncoder
 from nacre.schema import Boolean, Categorical, Datetime, Integer, Ordinal, Real, Schema, SchemaError
 from nacre.vault import Adjacency
 
@@ -124,13 +126,16 @@ def tables(draw, schema):
 @st.composite
 def cases(draw, name):
     """A method with small settings, a schema, a table and what else a fit is asked for."""
-    kind = find(name)
-    names = {field.name for field in dataclasses.fields(kind)}
+    small = find(name)().small()
+    names = {field.name for field in dataclasses.fields(small)}
     chosen = {k: draw(st.sampled_from(v)) for k, v in SMALLEST.items() if k in names}
     schema = draw(schemas())
+    method = dataclasses.replace(small, **chosen)
+    # Distributions of many steps with little noise take long.
+    most = 1.0 if asks_for_steps(method, TableEncoder(schema)) else 50.0
     options = {
-        "method": kind(**chosen),
-        "epsilon": draw(st.sampled_from([0.05, 0.3, 1.0, 8.0, 50.0])),
+        "method": method,
+        "epsilon": min(most, draw(st.sampled_from([0.05, 0.3, 1.0, 8.0, 50.0]))),
         "delta": 1e-6,
         "adjacency": draw(st.sampled_from(list(Adjacency))),
     }
@@ -158,11 +163,11 @@ def check(case):
     assert schema.check(drawn).ok
 
 
-# The same few examples each time, as each compiles anew; only the noise is new.  For more of them
-# raise `max_examples` and take out `derandomize`.
+# The same few examples each time, as each compiles anew; only the noise is new.  The first is an
+# empty table of one number.  For more of them raise `max_examples` and take out `derandomize`.
 @pytest.mark.parametrize("name", sorted(n for n in METHODS if "table" in find(n).data))
 @settings(
-    max_examples=3,
+    max_examples=2,
     deadline=None,
     derandomize=True,
     database=None,

@@ -1,11 +1,12 @@
 """Settings that a method accepts cannot stop its fit: all others are refused when it is made."""
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 import nacre
@@ -15,18 +16,6 @@ from nacre.schema import Boolean, Categorical, Integer, Real, Schema
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
-SMALL = {
-    "frequencies": 4,
-    "blocks": 1,
-    "components": 2,
-    "fits": 1,
-    "steps": 2,
-    "cells": 8,
-    "bins": 4,
-    "rounds": 1,
-    "autoencoder_steps": 2,
-    "critic_steps": 2,
-}
 # The ends of the ranges, where they are not slow, and beyond.
 WHOLE = [0, 1, 2, 3, 4, 5, 16, 40, 100, np.int64(5)]
 REAL = [0, 1e-9, 1e-6, 0.001, 0.3, 0.5, 0.998, 0.999, 1, 50.0, 100.0, 1e3, 1e4, np.float64(0.7)]
@@ -48,7 +37,7 @@ def fields(kind):
 @st.composite
 def cases(draw, name):
     kind = find(name)
-    small = {name: value for name, value in SMALL.items() if name in fields(kind)}
+    small = vars(kind().small())
     changed = draw(st.lists(st.sampled_from(fields(kind)), min_size=1, max_size=3, unique=True))
     whole = {name: isinstance(getattr(kind(), name), int) for name in changed}
     values = {name: draw(st.sampled_from(WHOLE if whole[name] else REAL)) for name in changed}
@@ -61,7 +50,7 @@ def check(case):
         method = kind(**chosen)
     except NacreError as refusal:
         assert "must" in str(refusal) or "needs" in str(refusal)
-        return False
+        assume(False)
     layout, n = schema.layout, 40
     ticks = ROWS.integers(0, layout.limits, (n, len(layout.numbers)), endpoint=True)
     codes = ROWS.integers(0, layout.sizes, (n, len(layout.sizes)))
@@ -69,13 +58,13 @@ def check(case):
     model = nacre.fit(table, schema, method=method, epsilon=1.0, delta=1e-6)
     assert schema.check(model.sample(9)).ok
     assert all(type(value) in (int, float, str, bool, list) for value in model.settings.values())
-    return True
 
 
-# The same few examples each time, as each compiles anew; only the noise is new.
-@pytest.mark.parametrize("name", sorted(METHODS))
+# The same example each time, as each compiles anew; only the noise is new.  What is refused on the
+# way does not count as one.
+@pytest.mark.parametrize("name", sorted(n for n in METHODS if "table" in find(n).data))
 @settings(
-    max_examples=2,
+    max_examples=1,
     deadline=None,
     derandomize=True,
     database=None,
@@ -88,9 +77,9 @@ def test_what_is_accepted_can_be_fitted(name, data):
 
 
 @pytest.mark.parametrize("kind", [find(name) for name in METHODS], ids=METHODS)
-@pytest.mark.parametrize("value", [math.nan, -math.inf, -3, "3", None, True, 10**30])
-def test_every_setting_has_a_range(kind, value):
-    for name in fields(kind):
+def test_every_setting_has_a_range(kind):
+    wrong = [math.nan, -math.inf, -3, "3", None, True, 10**30]
+    for name, value in itertools.product(fields(kind), wrong):
         with pytest.raises(NacreError, match=f"{name} must be"):
             kind(**{name: value})
 

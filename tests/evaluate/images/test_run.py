@@ -218,9 +218,10 @@ def test_mnist():
     noisy = np.random.default_rng(0).normal(0, 40, synthetic[0].shape) + synthetic[0]
     found = evaluate_images(
         real,
-        {"fresh": synthetic, "noisy": (np.clip(noisy, 0, 255).astype(np.uint8), synthetic[1])},
+        {"fresh": synthetic, "noisy": np.clip(noisy, 0, 255).astype(np.uint8)},
         nacre.ImageSchema(height=14, width=14, classes=10),
         test=test,
+        metrics=["fid", "cnn-accuracy"],
         effort=Effort(steps=90, fewest=90),
     )
     fresh = found.score("fid", "fresh")
