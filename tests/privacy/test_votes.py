@@ -132,7 +132,7 @@ def test_the_bound_is_reached(adjacency, schools, monkeypatch):
     else:
         # A large row goes from part 0, and one comes to part 1, whose teacher has the other sign:
         # both leave class 2 for class 0.
-        tables = (high, [0]), (high, [1])
+        tables = (high, [0]), (high - 1, [1])
     votes = [
         held(schools["one-sided"], rows, np.array(parts), monkeypatch)[1] for rows, parts in tables
     ]

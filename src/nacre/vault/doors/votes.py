@@ -1,4 +1,4 @@
-"""The door `votes`: teachers behind the wall, each with its own part of the rows, vote with noise."""
+"""The door `votes`: teachers behind the wall, one for each part of the rows, vote with noise."""
 
 from __future__ import annotations
 
