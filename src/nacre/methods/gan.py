@@ -263,6 +263,7 @@ class DPCGAN(AbstractGAN):
     )
     critic_clip: float = setting(1.0, "of a row's gradient", low=1e-6, high=1e6)
     critic_rate: float = setting(0.001, "Adam's learning rate", low=1e-6, high=1)
+    critic_clamp: float = setting(0.1, "largest weight of the critic", low=1e-4, high=LARGEST)
     generator_rate: float = setting(0.001, "Adam's learning rate", low=1e-6, high=1)
 
     def label(self, encoder: AbstractEncoder) -> Label | None:
@@ -280,6 +281,7 @@ class DPCGAN(AbstractGAN):
             see=see,
             rule=optax.adam(self.critic_rate, b1=0.5),
             clip=self.critic_clip,
+            clamp=self.critic_clamp,
             real=looks_real,
             made=looks_made,
         )

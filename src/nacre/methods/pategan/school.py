@@ -71,13 +71,19 @@ class School:
                 weights, inner = descend(rule, slope, state["rule"], state["weights"])
                 return {"weights": weights, "rule": inner}, None
 
-            return jax.lax.scan(step, state, (places, made))[0]
+            learnt = jax.lax.scan(step, state["learnt"], (places, made))[0]
+            scores = run(layers, learnt["weights"], made.reshape(-1, width), jnp)[:, 0]
+            return {"learnt": learnt, "middle": jnp.median(scores)}
 
         def predict(state: Any, query: Any) -> Any:
-            return (run(layers, state["weights"], query[None], jnp)[0, 0] > 0).astype(jnp.int32)
+            score = run(layers, state["learnt"]["weights"], query[None], jnp)[0, 0]
+            return (score > state["middle"]).astype(jnp.int32)
 
         each = [first_weights(layers, self._rng) for _ in range(method.teachers)]
-        states = [{"weights": w, "rule": begin(w, rule)["rule"]} for w in each]
+        states = [
+            {"learnt": {"weights": w, "rule": begin(w, rule)["rule"]}, "middle": jnp.float32(0)}
+            for w in each
+        ]
         return Teacher(
             state=jax.tree.map(lambda *leaves: jnp.stack(leaves), *states),
             learn=learn,
