@@ -260,7 +260,9 @@ def test_files_from_before_constraints_open(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:.*are few for this budget")
-@pytest.mark.parametrize("name", [n for n in METHODS if "table" in find(n).data and find(n).private])
+@pytest.mark.parametrize(
+    "name", [n for n in METHODS if "table" in find(n).data and find(n).private]
+)
 def test_every_method_samples_under_constraints(name):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(

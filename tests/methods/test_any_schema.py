@@ -162,7 +162,9 @@ def check(case):
 
 # The same few examples each time, as each compiles anew; only the noise is new.  For more of them
 # raise `max_examples` and take out `derandomize`.
-@pytest.mark.parametrize("name", sorted(n for n in METHODS if "table" in find(n).data and find(n).private))
+@pytest.mark.parametrize(
+    "name", sorted(n for n in METHODS if "table" in find(n).data and find(n).private)
+)
 @settings(
     max_examples=3,
     deadline=None,

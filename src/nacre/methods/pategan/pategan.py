@@ -17,7 +17,7 @@ from nacre.methods.method import AbstractMethod
 from nacre.methods.minibatch.steps import ask_counts, class_counts
 from nacre.methods.randomness import public_rng
 from nacre.methods.settings import setting, settle
-from nacre.nets.layers import AbstractLayer, LeakyReLU, Linear, mlp
+from nacre.nets.layers import AbstractLayer, mlp
 from nacre.nets.network import input_width
 from nacre.nets.vector import RowVector
 from nacre.vault import Votes
@@ -45,16 +45,25 @@ class PATEGAN(AbstractMethod):
 
     teachers: int = setting(400, "into how many parts the rows are drawn", low=1, high=1 << 16)
     rounds: int = setting(100, "how often teachers learn and vote", low=1, high=10**5)
-    queries: int = setting(100, "generated rows that teachers vote on in a round", low=1, high=10**4)
+    queries: int = setting(
+        100, "generated rows that teachers vote on in a round", low=1, high=10**4
+    )
     latent: int = setting(64, "how many numbers go into the generator", low=1, high=4096)
     hidden: int = setting(
         128, "width of the generator's first hidden layer, then twice that", low=1, high=4096
     )
-    student: int = setting(64, "width of the student's hidden layer", low=1, high=4096)
-    teacher: int = setting(16, "width of a teacher's hidden layer; 0: none", low=1, high=4096, or_zero=True)
+    student: int = setting(
+        64, "width of the student's hidden layer; 0: none", low=1, high=4096, or_zero=True
+    )
+    teacher: int = setting(
+        0, "width of a teacher's hidden layer; 0: none", low=1, high=4096, or_zero=True
+    )
     teacher_steps: int = setting(5, "of each teacher in a round", low=1, high=1000)
     teacher_batch: int = setting(32, "rows of its part in each of them", low=1, high=4096)
-    teacher_rate: float = setting(0.01, "Adam's learning rate", low=1e-6, high=1)
+    teacher_rate: float = setting(0.1, "its learning rate", low=1e-6, high=10)
+    teacher_memory: float = setting(
+        0.5, "part of its weights that a teacher starts a round with", low=0, high=1
+    )
     student_steps: int = setting(5, "of the student in a round", low=1, high=1000)
     student_rate: float = setting(0.001, "Adam's learning rate", low=1e-6, high=1)
     memory: int = setting(10, "rounds whose votes the student learns from", low=1, high=1000)
@@ -92,14 +101,16 @@ class PATEGAN(AbstractMethod):
         return RowVector(encoder.layout, encoder.place(encoder.label), single=True)
 
     def teacher_layers(self, vector: RowVector) -> tuple[AbstractLayer, ...]:
-        """From a row's vector, and the label, to the log-odds that it is real."""
-        between = (self.teacher,) if self.teacher else ()
-        return mlp(input_width(vector.width, vector.classes), *between, 1, slope=SLOPE)
+        """From a row's vector, in the block of its label, to the log-odds that it is real."""
+        return self._judge(vector, self.teacher)
 
     def student_layers(self, vector: RowVector) -> tuple[AbstractLayer, ...]:
         """Likewise."""
-        first = Linear(input_width(vector.width, vector.classes), self.student)
-        return (first, LeakyReLU(SLOPE), Linear(self.student, 1))
+        return self._judge(vector, self.student)
+
+    def _judge(self, vector: RowVector, hidden: int) -> tuple[AbstractLayer, ...]:
+        inputs = vector.classes * (vector.width + 1)
+        return mlp(inputs, *((hidden,) if hidden else ()), 1, slope=SLOPE, bias=False)
 
     def generator_layers(self, vector: RowVector) -> tuple[AbstractLayer, ...]:
         """From latent numbers and the label to what `RowVector` makes rows of."""

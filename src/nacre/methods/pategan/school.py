@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from nacre.methods.adversary import LabeledWriter, with_label
 from nacre.methods.pategan.pategan import PATEGAN
-from nacre.nets.descent import begin, descend, first_weights, move
-from nacre.nets.layers import run
+from nacre.nets.descent import begin, descend, move
+from nacre.nets.layers import run, start
 from nacre.nets.vector import RowVector
 from nacre.vault import Ballots, Teacher
 
@@ -48,10 +48,10 @@ class School:
     # -- behind the wall -----------------------------------------------------------------------
 
     def teacher(self, capacity: int) -> Teacher:
-        """Steps of Adam on rows of its own part and on generated ones; then its verdicts."""
+        """Steps on rows of its own part and on generated ones; then its verdicts."""
         method, layers = self.method, self.method.teacher_layers(self.vector)
-        rule = optax.adam(method.teacher_rate)
-        width = self._rows(self._start(), jax.random.key(0)).shape[1]
+        classes, width = self.vector.classes, self.vector.classes * (self.vector.width + 1)
+        rule = optax.sgd(method.teacher_rate)
 
         def loss(weights: Any, real: Any, made: Any) -> Any:
             believed, doubted = (run(layers, weights, x, jnp)[:, 0] for x in (real, made))
@@ -63,29 +63,32 @@ class School:
             shape = (method.teacher_steps, method.teacher_batch)
             places = jax.random.randint(key, shape, 0, most)
 
-            def step(state: Any, shown: Any) -> Any:
+            def step(weights: Any, shown: Any) -> Any:
                 places, made = shown
                 drawn = jax.tree.map(lambda leaf: leaf[places], rows)
-                real = jax.vmap(lambda row: with_label(self.vector, row))(drawn)
-                slope = jax.grad(loss)(state["weights"], real, made)
-                weights, inner = descend(rule, slope, state["rule"], state["weights"])
-                return {"weights": weights, "rule": inner}, None
+                real = self._by_label(jax.vmap(lambda row: with_label(self.vector, row))(drawn))
+                slope = jax.grad(loss)(weights, real, made)
+                return descend(rule, slope, rule.init(weights), weights)[0], None
 
-            learnt = jax.lax.scan(step, state["learnt"], (places, made))[0]
-            scores = run(layers, learnt["weights"], made.reshape(-1, width), jnp)[:, 0]
-            return {"learnt": learnt, "middle": jnp.median(scores)}
+            kept = jax.tree.map(lambda leaf: method.teacher_memory * leaf, state["weights"])
+            weights = jax.lax.scan(step, kept, (places, made))[0]
+            shown = made.reshape(-1, width)
+            scores = run(layers, weights, shown, jnp)
+            own = shown.reshape(-1, classes, width // classes)[:, :, -1] > 0
+            middles = jnp.nan_to_num(jnp.nanmedian(jnp.where(own, scores, jnp.nan), axis=0))
+            return {"weights": weights, "middles": middles}
 
         def predict(state: Any, query: Any) -> Any:
-            score = run(layers, state["learnt"]["weights"], query[None], jnp)[0, 0]
-            return (score > state["middle"]).astype(jnp.int32)
+            score = run(layers, state["weights"], query[None], jnp)[0, 0]
+            own = query.reshape(classes, -1)[:, -1]
+            return (score > own @ state["middles"]).astype(jnp.int32)
 
-        each = [first_weights(layers, self._rng) for _ in range(method.teachers)]
-        states = [
-            {"learnt": {"weights": w, "rule": begin(w, rule)["rule"]}, "middle": jnp.float32(0)}
-            for w in each
-        ]
+        each = [self._first(layers) for _ in range(method.teachers)]
         return Teacher(
-            state=jax.tree.map(lambda *leaves: jnp.stack(leaves), *states),
+            state={
+                "weights": jax.tree.map(lambda *leaves: np.stack(leaves), *each),
+                "middles": np.zeros((method.teachers, classes), np.float32),
+            },
             learn=learn,
             predict=predict,
             public=jnp.zeros((method.teacher_steps, method.teacher_batch, width)),
@@ -99,8 +102,9 @@ class School:
         """Hold all rounds; the average of the generator's weights."""
         method = self.method
         rules = optax.adam(method.student_rate), optax.adam(method.generator_rate, b1=0.5)
+        first = self._first(method.student_layers(self.vector))
         state = {
-            "student": begin(first_weights(method.student_layers(self.vector), self._rng), rules[0]),
+            "student": begin(jax.tree.map(jnp.asarray, first), rules[0]),
             "writer": begin(self._start(), rules[1]),
         }
         show, study = jax.jit(self._show), jax.jit(self._study)
@@ -119,11 +123,25 @@ class School:
             state = study(state, seen, shares, known, second)
         return state["writer"]["average"]
 
+    def _first(self, layers: Any) -> Any:
+        """Weights at random, or zero where they are linear: what rows say is then all there is."""
+        weights = start(layers, self._rng)
+        return jax.tree.map(np.zeros_like, weights) if len(layers) == 1 else weights
+
     def _start(self) -> Any:
         return self._writer.start(self._rng)
 
     def _rows(self, weights: Any, key: Any) -> Any:
-        return self._writer.rows(weights, *self._writer.draw(key))
+        return self._by_label(self._writer.rows(weights, *self._writer.draw(key)))
+
+    def _by_label(self, rows: Any) -> Any:
+        """Rows, and a one, in the block of their label: so a linear judge has weights for each."""
+        ones = jnp.ones((len(rows), 1))
+        if self.vector.classes == 1:
+            return jnp.concatenate([rows, ones], axis=1)
+        x, labels = rows[:, : self.vector.width], rows[:, self.vector.width :]
+        blocks = labels[:, :, None] * jnp.concatenate([x, ones], axis=1)[:, None, :]
+        return blocks.reshape(len(rows), -1)
 
     def _show(self, weights: Any, key: Any) -> tuple[Any, Any]:
         """Generated rows that teachers learn from, a batch for each step, and some to vote on."""
