@@ -1,4 +1,4 @@
-"""PATE-GAN: what it asks, what a teacher learns from its part, and that votes move the generator."""
+"""PATE-GAN: what it asks, what a teacher learns of its part, and that votes move the generator."""
 
 import math
 
@@ -46,20 +46,24 @@ def test_all_votes_are_one_question_and_counts_are_bought_where_they_are_needed(
 
 
 def test_a_teacher_tells_its_rows_from_made_ones_and_survives_without_any():
-    method = PATEGAN(teachers=2, teacher_steps=100, teacher=8)
-    vector = method.vector(ENCODER)
-    school = School(method, vector, np.full(3, 1 / 3), np.random.default_rng(0))
+    method = PATEGAN(teachers=2, teacher_steps=20, generator_batch=32)
+    school = School(method, method.vector(ENCODER), np.full(3, 1 / 3), np.random.default_rng(0))
     teacher = school.teacher(16)
-    first = jax.tree.map(lambda leaf: leaf[0], teacher.state)
+    first = jax.tree.map(lambda leaf: jnp.asarray(leaf[0]), teacher.state)
     rows = Row(jnp.full((16, 1), 90), jnp.tile(jnp.array([2, 1]), (16, 1)))
-    real = jnp.array([90 / 99, 0, 0, 1, 0, 1, 0])
-    made = jnp.tile(jnp.array([0.1, 1, 0, 0, 1, 0, 0]), (*teacher.public.shape[:2], 1))
-    noise = 0.01 * jax.random.normal(KEY, made.shape)
+    # Age, jobs, labels: rows of class 1 are old and have job c; those that are made are anything.
+    number, job = jax.random.uniform(KEY, (640, 1)), jax.random.randint(KEY, (640,), 0, 3)
+    label = jnp.tile(jnp.array([0.0, 1.0, 0.0]), (640, 1))
+    made = school._by_label(jnp.concatenate([number, jax.nn.one_hot(job, 3), label], axis=1))
+    made = made.reshape(teacher.public.shape)
+    alike, other = school._by_label(
+        jnp.array([[0.9, 0, 0, 1, 0, 1, 0], [0.1, 1, 0, 0, 0, 1, 0]], jnp.float32)
+    )
     learn = jax.jit(teacher.learn)
-    state = learn(first, rows, jnp.arange(16) < 5, made + noise, KEY)
-    assert teacher.predict(state, real) == 1
-    assert teacher.predict(state, made[0, 0] - 0.05) == 0
-    empty = learn(first, rows, jnp.zeros(16, bool), made + noise, KEY)
+    state = learn(first, rows, jnp.arange(16) < 5, made, KEY)
+    assert teacher.predict(state, alike) == 1
+    assert teacher.predict(state, other) == 0
+    empty = learn(first, rows, jnp.zeros(16, bool), made, KEY)
     assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(empty))
 
 
@@ -80,10 +84,12 @@ def test_without_noise_the_generator_moves_to_the_data():
         latent=8,
         hidden=16,
         student=32,
-        teacher=8,
         student_rate=0.01,
-        generator_rate=0.01,
+        memory=3,
+        generator_steps=5,
+        generator_rate=0.005,
         generator_batch=64,
+        averaging=0.95,
     )
     model = nacre.fit(table, SCHEMA, method=method, epsilon=math.inf, rows=600, seed=0)
     assert [release.name for release in model.guarantee.releases] == ["counts", "votes"]

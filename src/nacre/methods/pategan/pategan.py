@@ -43,11 +43,9 @@ class PATEGAN(AbstractMethod):
     cost: ClassVar[str] = "minutes"
     when: ClassVar[str] = "to compare with its paper"
 
-    teachers: int = setting(400, "into how many parts the rows are drawn", low=1, high=1 << 16)
+    teachers: int = setting(2000, "into how many parts the rows are drawn", low=1, high=1 << 16)
     rounds: int = setting(100, "how often teachers learn and vote", low=1, high=10**5)
-    queries: int = setting(
-        100, "generated rows that teachers vote on in a round", low=1, high=10**4
-    )
+    queries: int = setting(60, "generated rows that teachers vote on in a round", low=1, high=10**4)
     latent: int = setting(64, "how many numbers go into the generator", low=1, high=4096)
     hidden: int = setting(
         128, "width of the generator's first hidden layer, then twice that", low=1, high=4096
@@ -58,20 +56,20 @@ class PATEGAN(AbstractMethod):
     teacher: int = setting(
         0, "width of a teacher's hidden layer; 0: none", low=1, high=4096, or_zero=True
     )
-    teacher_steps: int = setting(5, "of each teacher in a round", low=1, high=1000)
-    teacher_batch: int = setting(32, "rows of its part in each of them", low=1, high=4096)
+    teacher_steps: int = setting(1, "of each teacher in a round", low=1, high=1000)
+    teacher_batch: int = setting(16, "rows of its part in each of them", low=1, high=4096)
     teacher_rate: float = setting(0.1, "its learning rate", low=1e-6, high=10)
     teacher_memory: float = setting(
-        0.5, "part of its weights that a teacher starts a round with", low=0, high=1
+        0.0, "part of its weights that a teacher starts a round with", low=0, high=1
     )
-    student_steps: int = setting(5, "of the student in a round", low=1, high=1000)
+    student_steps: int = setting(30, "of the student in a round", low=1, high=1000)
     student_rate: float = setting(0.001, "Adam's learning rate", low=1e-6, high=1)
     memory: int = setting(10, "rounds whose votes the student learns from", low=1, high=1000)
-    generator_steps: int = setting(5, "of the generator in a round", low=1, high=1000)
-    generator_rate: float = setting(0.001, "Adam's learning rate", low=1e-6, high=1)
+    generator_steps: int = setting(10, "of the generator in a round", low=1, high=1000)
+    generator_rate: float = setting(0.0003, "Adam's learning rate", low=1e-6, high=1)
     generator_batch: int = setting(256, "rows of each of them", low=2, high=4096)
     averaging: float = setting(
-        0.95, "memory of the average of the generator's weights; 0: the last", low=0, high=0.9999
+        0.998, "memory of the average of the generator's weights; 0: the last", low=0, high=0.9999
     )
 
     def __post_init__(self) -> None:
@@ -87,8 +85,6 @@ class PATEGAN(AbstractMethod):
             latent=4,
             hidden=8,
             student=8,
-            teacher=4,
-            teacher_steps=1,
             student_steps=1,
             generator_steps=1,
             generator_batch=16,

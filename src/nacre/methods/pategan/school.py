@@ -42,7 +42,7 @@ class School:
             layers=method.generator_layers(vector),
             latent=method.latent,
             shares=shares,
-            count=max(method.generator_batch, method.queries, method.teacher_batch),
+            count=max(method.generator_batch, method.queries),
         )
 
     # -- behind the wall -----------------------------------------------------------------------
@@ -91,7 +91,7 @@ class School:
             },
             learn=learn,
             predict=predict,
-            public=jnp.zeros((method.teacher_steps, method.teacher_batch, width)),
+            public=jnp.zeros((method.teacher_steps, method.generator_batch, width)),
             query=jnp.zeros(width),
             capacity=capacity,
         )
@@ -147,7 +147,7 @@ class School:
         """Generated rows that teachers learn from, a batch for each step, and some to vote on."""
         method = self.method
         *teaching, asking = jax.random.split(key, method.teacher_steps + 1)
-        made = jnp.stack([self._rows(weights, each)[: method.teacher_batch] for each in teaching])
+        made = jnp.stack([self._rows(weights, each)[: method.generator_batch] for each in teaching])
         return made, self._rows(weights, asking)[: method.queries]
 
     def _study(self, state: Any, seen: Any, shares: Any, known: Any, key: Any) -> Any:
