@@ -6,6 +6,7 @@ measured already is not measured again.
 
 import argparse
 import dataclasses
+import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -46,7 +47,9 @@ def rows(names: Iterable[str]) -> list[Row]:
     found = [Row("real data")]
     for name in sorted(names, key=lambda name: name != DEFAULT):
         title = known[name].title
-        if name == DEFAULT:
+        if not known[name].private:
+            found.append(Row(f"{title}, not private", name, math.inf))
+        elif name == DEFAULT:
             found.append(Row(f"**{title}**, the default", name))
             found.append(Row(f"{title} at ε = {SMALL}", name, SMALL))
         else:

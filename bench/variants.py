@@ -37,6 +37,11 @@ class Variant:
         """Whether this version has the method."""
         return self.method in METHODS
 
+    @property
+    def private(self) -> bool:
+        """Whether it can be fitted with an epsilon that is a number."""
+        return not self.registered or bool(find(self.method).private)
+
     def make(self, settings: Mapping[str, Any] | None = None) -> AbstractMethod:
         """The method, with some more settings."""
         kind: Any = find(self.method)
@@ -60,6 +65,13 @@ _NAMED = {
     "autogan-published": Variant(
         title="DP-auto-GAN, as published", method="autogan", preset="as_published", seconds=900
     ),
+    "dpgan": Variant(title="DPGAN", method="dpgan", seconds=50),
+    "dpcgan": Variant(title="DP-CGAN", method="dpcgan", seconds=50),
+    "pategan": Variant(title="PATE-GAN", method="pategan", seconds=60),
+    "wgan": Variant(title="WGAN", method="wgan", seconds=100),
+    "energygan": Variant(title="EnergyGAN", method="energygan", seconds=100),
+    "steingan": Variant(title="SteinGAN", method="steingan", seconds=100),
+    "medgan": Variant(title="medGAN", method="medgan", seconds=100),
     "functional": Variant(title="Functional", method="functional", seconds=30),
     "functional-features": Variant(
         title="Functional, by steps",

@@ -91,12 +91,17 @@ def make_runs(
     seeds: Iterable[int],
     epsilons: Sequence[float] | None = None,
 ) -> list[Run]:
-    """The real rows and every variant at every epsilon (None: those of the plan)."""
+    """The real rows and every variant at every epsilon (None: those of the plan).
+
+    Variants that are not private are run where epsilon is infinite only.
+    """
     found, seeds = [], list(seeds)
     for dataset in datasets:
         found += [Run(dataset=dataset, variant=REAL, seed=seed) for seed in seeds]
         for epsilon in PLANS[dataset].epsilons if epsilons is None else epsilons:
             for name, variant in chosen.items():
+                if not (variant.private or math.isinf(epsilon)):
+                    continue
                 first = make_run(dataset, name, variant, epsilon, 0)
                 found += [dataclasses.replace(first, seed=seed) for seed in seeds]
     return found

@@ -28,14 +28,19 @@ if TYPE_CHECKING:
     from nacre.ledger import Ledger as Ledger
     from nacre.methods.aim import AIM as AIM
     from nacre.methods.autogan.autogan import AutoGAN as AutoGAN
+    from nacre.methods.energy import EnergyGAN as EnergyGAN
+    from nacre.methods.energy import SteinGAN as SteinGAN
     from nacre.methods.functional.functional import Functional as Functional
     from nacre.methods.gan import DPCGAN as DPCGAN
     from nacre.methods.gan import DPGAN as DPGAN
+    from nacre.methods.medgan import MedGAN as MedGAN
     from nacre.methods.merf import MERF as MERF
     from nacre.methods.moments.moments import Moments as Moments
     from nacre.methods.mosaic.mosaic import Mosaic as Mosaic
     from nacre.methods.mst import MST as MST
+    from nacre.methods.pategan.pategan import PATEGAN as PATEGAN
     from nacre.methods.pearl import PEARL as PEARL
+    from nacre.methods.wgan import WGAN as WGAN
     from nacre.model import Model as Model
     from nacre.model import load as load
     from nacre.plan import plan as plan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,13 @@ def make_plan(
     rows: int | None,
 ) -> Plan:
     """The plan of a method's questions, after what the schema itself was bought with."""
-    as_budget(epsilon, delta)
+    budget, _ = as_budget(epsilon, delta)
+    if not method.private and math.isfinite(budget):
+        raise NacreError(
+            f"{method.title} is not private: it has no form with noise, and is here to compare "
+            f"with. To fit it all the same, give epsilon=math.inf (on the command line "
+            "--not-private) and no delta; or choose a private method."
+        )
     return Plan.of(
         method.questions(encoder, adjacency, rows),
         epsilon=epsilon,

@@ -26,7 +26,9 @@ def commands(group, path=()):
 
 COMMANDS = dict(commands(get_command(app)))
 # Methods that share a page.
-SHARED = {"aim": "marginals", "mst": "marginals", "dpgan": "gan", "dpcgan": "gan"}
+SHARED = {"aim": "marginals", "mst": "marginals"} | dict.fromkeys(
+    ("dpgan", "dpcgan", "pategan", "wgan", "energygan", "steingan", "medgan"), "gan"
+)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -40,6 +40,7 @@ def _describe(name: str, kind: type[Any]) -> dict[str, Any]:
         "summary": kind.summary,
         "paper": kind.paper,
         "data": sorted(kind.data),
+        "private": kind.private,
         "proof": kind.proof,
         "cost": kind.cost,
         "when": kind.when,
@@ -56,7 +57,8 @@ def _table(found: list[dict[str, Any]]) -> None:
         table.add_column(head, overflow="fold")
     for method in found:
         facts = [", ".join(method["data"]), method["proof"], method["cost"], method["when"]]
-        table.add_row(f"[bold cyan]{method['name']}[/]", method["paper"], *facts)
+        label = "" if method["private"] else " [red](not private)[/]"
+        table.add_row(f"[bold cyan]{method['name']}[/]{label}", method["paper"], *facts)
     console = out()
     with console.capture() as captured:
         console.print(table)

@@ -1,4 +1,7 @@
-"""A critic trained by DP-SGD against a generator that never sees a row: what the GANs share."""
+"""A critic that alone sees rows, against a generator that never does: what the GANs share.
+
+With noise on its sums the critic is trained by DP-SGD; without, by SGD.
+"""
 
 from __future__ import annotations
 
@@ -38,6 +41,11 @@ def as_it_is(score: Any) -> Any:
     return score
 
 
+def first_output(outputs: Any, x: Any) -> Any:
+    """The score of a network with one output."""
+    return outputs[..., 0]
+
+
 def looks_real(score: Any) -> Any:
     """The log of the chance that a row is real, where the score is its log-odds."""
     return -jax.nn.softplus(-score)
@@ -54,13 +62,15 @@ class Judge:
     """A network that gives a row a score, large if it looks real, and how it is trained.
 
     Attributes:
-        layers: from what it sees of a row to the score.
+        layers: from what it sees of a row to what the score is made of.
         see: what that is, of one private row.
         rule: its optimizer.
         clip: of the gradient of one row.
         clamp: the largest weight that it may have.
         real: of a score; the critic raises it for real rows, the generator for those it makes.
         made: of a score; the critic lowers it for generated rows.
+        score: from the network's outputs, and what went in.
+        penalty: (weights, a real row, a generated row, a key) -> what the critic lowers, too.
     """
 
     layers: tuple[AbstractLayer, ...]
@@ -70,6 +80,8 @@ class Judge:
     clamp: float = LARGEST
     real: Callable[[Any], Any] = as_it_is
     made: Callable[[Any], Any] = as_it_is
+    score: Callable[[Any, Any], Any] = first_output
+    penalty: Callable[[Any, Any, Any, Any], Any] | None = None
 
     def start(self, rng: np.random.Generator) -> Any:
         """First weights, within the clamp."""
@@ -78,11 +90,20 @@ class Judge:
 
     def believed(self, weights: Any, x: Any) -> Any:
         """What is raised for real rows."""
-        return self.real(run(self.layers, weights, x, jnp)[..., 0])
+        return self.real(self.scored(weights, x))
 
     def doubted(self, weights: Any, x: Any) -> Any:
         """What is lowered for generated rows."""
-        return self.made(run(self.layers, weights, x, jnp)[..., 0])
+        return self.made(self.scored(weights, x))
+
+    def scored(self, weights: Any, x: Any) -> Any:
+        """The score of one row or of many."""
+        return self.score(run(self.layers, weights, x, jnp), x)
+
+
+def to_convince(critic: Judge, judge: Any, made: Any) -> Any:
+    """What a generator lowers: minus what the critic believes of its rows."""
+    return -critic.believed(judge, made).mean()
 
 
 def adversarial_program(
@@ -94,11 +115,13 @@ def adversarial_program(
     averaging: float,
     expected: float,
     rng: np.random.Generator,
+    aim: Callable[[Judge, Any, Any], Any] = to_convince,
 ) -> Program:
     """The critic by DP-SGD; generated rows, and the generator's steps, are public.
 
     Releases:
-        a step: the sum over the batch of gradients of what the critic says of one real row.
+        a step: the sum over the batch of gradients of what the critic says of one real row, less
+        its penalty between that row and one generated row.
 
     Sensitivity:
         add-remove `critic.clip`, whatever the row.  The gradient for generated rows is added in
@@ -115,14 +138,30 @@ def adversarial_program(
         averaging: memory of the average of the writer's weights.
         expected: how many rows a batch has, about.
         rng: for first weights.
+        aim: of the critic, its weights and generated rows; the writer lowers it.
     """
+    penalty = critic.penalty
 
-    def gradient(weights: Any, earlier: Any, row: Any, key: Any) -> Any:
-        return jax.grad(critic.believed)(weights, critic.see(row))
+    def prepare(state: Any, key: Any) -> Any:
+        if penalty is None:
+            return state["critic"]
+        return state["critic"], writer.rows(state["writer"]["weights"], *writer.draw(key))
+
+    def gradient(shared: Any, earlier: Any, row: Any, key: Any) -> Any:
+        if penalty is None:
+            return jax.grad(critic.believed)(shared, critic.see(row))
+        weights, made = shared
+        first, second = jax.random.split(key)
+        other = made[jax.random.randint(first, (), 0, len(made))]
+
+        def value(weights: Any, x: Any) -> Any:
+            return critic.believed(weights, x) - penalty(weights, x, other, second)
+
+        return jax.grad(value)(weights, critic.see(row))
 
     def write(state: Any, judge: Any, drawn: Any) -> Any:
         def loss(weights: Any) -> Any:
-            return -critic.believed(judge, writer.rows(weights, *drawn)).mean()
+            return aim(critic, judge, writer.rows(weights, *drawn))
 
         return move(state, jax.grad(loss)(state["weights"]), rule, averaging)
 
@@ -150,7 +189,7 @@ def adversarial_program(
             "writer": first,
             "step": jnp.zeros((), jnp.int32),
         },
-        prepare=lambda state, key: state["critic"],
+        prepare=prepare,
         per_row=(gradient,),
         update=update,
     )

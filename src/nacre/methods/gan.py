@@ -32,12 +32,13 @@ if TYPE_CHECKING:
     from nacre.vault import AbstractQuestion, Adjacency, Plan, Program, Sum, Vault
 
 SLOPE = 0.2  # of the critic's leaky ReLUs
+COUNTS = 0.02  # share of the budget for the number of rows, by class if labels are given
 FROZEN = 1 << 13  # generated rows whose statistics batch norms are frozen at
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AbstractGAN(AbstractMethod):
-    """What the two share: their networks, one release of many steps, and the order of learning."""
+    """What GANs share: their networks, one release of many steps, and the order of learning."""
 
     proof: ClassVar[str] = "subsampled Gaussian steps"
     cost: ClassVar[str] = "minutes"
@@ -49,13 +50,7 @@ class AbstractGAN(AbstractMethod):
         128, "width of the generator's first hidden layer, then twice that", low=1, high=4096
     )
     critic: int = setting(128, "width of the critic's hidden layer", low=1, high=4096)
-    counts: float = setting(
-        0.02,
-        "share of the budget for the number of rows, by class if labels are given",
-        low=0.001,
-        high=0.9,
-    )
-    critic_steps: int = setting(2000, "noisy steps of the critic", low=1, high=10**6)
+    critic_steps: int = setting(2000, "steps of the critic", low=1, high=10**6)
     critic_batch: int = setting(256, "rows of a step, about", low=1, high=10**6)
     generator_every: int = setting(
         1, "steps of the critic for each of the generator", low=1, high=10**6
@@ -70,7 +65,7 @@ class AbstractGAN(AbstractMethod):
     def __post_init__(self) -> None:
         settle(self)
 
-    # -- what the two differ in ----------------------------------------------------------------
+    # -- what they differ in ----------------------------------------------------------------
 
     @abc.abstractmethod
     def label(self, encoder: AbstractEncoder) -> Label | None:
@@ -114,12 +109,12 @@ class AbstractGAN(AbstractMethod):
 
     def _counting(self, encoder: AbstractEncoder, rows: int | None) -> tuple[Sum, ...]:
         label = self.label(encoder)
-        return () if label is None and rows is not None else (class_counts(label, self.counts),)
+        return () if label is None and rows is not None else (class_counts(label, COUNTS),)
 
     def _training(self, encoder: AbstractEncoder, rows: int | None, share: float) -> Steps:
         return Steps(
             name="critic",
-            meaning="noisy gradients of a critic that tells rows from generated ones",
+            meaning="gradients of a critic that tells rows from generated ones",
             share=share,
             steps=self.critic_steps,
             size=size(self.critic_layers(self.vector(encoder))),
@@ -144,16 +139,8 @@ class AbstractGAN(AbstractMethod):
             key=key,
         )
         vector = self.vector(encoder)
-        layers = self.generator_layers(encoder, vector)
-        classes = rng.choice(len(shares), FROZEN, p=shares)
-        inputs = latent_inputs(classes, len(shares), self.latent, rng)
-        return NetworkGenerator(
-            vector=vector,
-            layers=layers,
-            arrays=freeze(layers, state["writer"]["average"], inputs),
-            latent=self.latent,
-            weights=shares,
-        )
+        layers, average = self.generator_layers(encoder, vector), state["writer"]["average"]
+        return finished(vector, layers, average, self.latent, shares, rng)
 
     def program(
         self,
@@ -183,7 +170,14 @@ class AbstractGAN(AbstractMethod):
             averaging=self.averaging,
             expected=min(self.critic_batch, max(rows, 1)),
             rng=rng,
+            aim=self.aim(),
         )
+
+    def aim(self) -> Any:
+        """What the generator lowers (`adversarial_program`)."""
+        from nacre.methods.adversary import to_convince
+
+        return to_convince
 
     def small(self) -> Self:
         """A few large steps of narrow networks."""
@@ -197,6 +191,26 @@ class AbstractGAN(AbstractMethod):
             critic_rate=0.01,
             generator_rate=0.02,
         )
+
+
+def finished(
+    vector: RowVector,
+    layers: tuple[AbstractLayer, ...],
+    average: Any,
+    latent: int,
+    shares: NDArray[np.float64],
+    rng: np.random.Generator,
+) -> NetworkGenerator:
+    """A trained network as a generator, batch norms frozen at rows of the law it was trained on."""
+    classes = rng.choice(len(shares), FROZEN, p=shares)
+    inputs = latent_inputs(classes, len(shares), latent, rng)
+    return NetworkGenerator(
+        vector=vector,
+        layers=layers,
+        arrays=freeze(layers, average, inputs),
+        latent=latent,
+        weights=shares,
+    )
 
 
 @final
@@ -249,6 +263,7 @@ class DPCGAN(AbstractGAN):
     )
     critic_clip: float = setting(1.0, "of a row's gradient", low=1e-6, high=1e6)
     critic_rate: float = setting(0.001, "Adam's learning rate", low=1e-6, high=1)
+    critic_clamp: float = setting(0.1, "largest weight of the critic", low=1e-4, high=LARGEST)
     generator_rate: float = setting(0.001, "Adam's learning rate", low=1e-6, high=1)
 
     def label(self, encoder: AbstractEncoder) -> Label | None:
@@ -266,6 +281,7 @@ class DPCGAN(AbstractGAN):
             see=see,
             rule=optax.adam(self.critic_rate, b1=0.5),
             clip=self.critic_clip,
+            clamp=self.critic_clamp,
             real=looks_real,
             made=looks_made,
         )

@@ -23,6 +23,7 @@ class AbstractMethod(abc.ABC):
         cost: how long a fit takes, in a few words.
         when: what it is to be used for.
         data: what it learns from: 'table', 'image'.
+        private: whether it can be fitted with noise; the others are there to compare with.
     """
 
     title: ClassVar[str]
@@ -32,6 +33,7 @@ class AbstractMethod(abc.ABC):
     cost: ClassVar[str] = "not stated"
     when: ClassVar[str] = "not stated"
     data: ClassVar[frozenset[str]] = frozenset({"table"})
+    private: ClassVar[bool] = True
 
     @abc.abstractmethod
     def questions(

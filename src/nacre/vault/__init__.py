@@ -12,6 +12,7 @@ from nacre.vault.doors.choose import Choice, Choices
 from nacre.vault.doors.keys import Keys
 from nacre.vault.doors.steps import Program, Stage, Steps
 from nacre.vault.doors.sum import Sum, Sums, count_question
+from nacre.vault.doors.votes import Ballots, Teacher, Votes
 from nacre.vault.guarantee import Guarantee
 from nacre.vault.plan import Plan
 from nacre.vault.question import AbstractQuestion, Expected
@@ -20,6 +21,7 @@ from nacre.vault.vault import Vault
 __all__ = [
     "AbstractQuestion",
     "Adjacency",
+    "Ballots",
     "Bound",
     "Choice",
     "Choices",
@@ -34,7 +36,9 @@ __all__ = [
     "Steps",
     "Sum",
     "Sums",
+    "Teacher",
     "Vault",
+    "Votes",
     "count_question",
     "epsilon_of",
     "gaussian_delta",

@@ -1,5 +1,7 @@
 """Trace a function of one row and keep a program that can neither see two rows nor carry one out.
 
+A teacher of the door `votes`, a function of one part of the rows, is traced alike.
+
 The vault calls such a function once, on the *shape* of one row.  It then copies the program that
 comes out, operation by operation, onto a program of its own: operations that are on the list
 (`nacre.vault.primitives`) are copied, calls are replaced by what is inside them, anything else is
@@ -11,7 +13,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -31,7 +33,30 @@ VALUE_NEEDED = (
 
 
 class RefusedFunction(NacreError):
-    """A function of one row that the vault will not run."""
+    """A function of one row, or a teacher, that the vault will not run."""
+
+
+class Kind(NamedTuple):
+    """What is traced, in the words of its errors.
+
+    Attributes:
+        name: of the function, at the start of a sentence.
+        alone: what it is told that looks beyond what it is given.
+    """
+
+    name: str
+    alone: str
+
+
+ONE_ROW = Kind(
+    "The function of one row",
+    "it tries to combine rows (batch normalization, centering, pairing). The vault only runs "
+    "functions of one row; use LayerNorm, or release the statistic by a sum of its own.",
+)
+ONE_PART = Kind(
+    "The teacher",
+    "it tries to see other parts. A teacher sees the rows of its own part only.",
+)
 
 
 class Traced:
@@ -59,41 +84,37 @@ class Traced:
         return jax.core.eval_jaxpr(self.jaxpr, constants, *leaves)
 
 
-def trace(function: Callable[..., Any], *shapes: Any) -> Traced:
+def trace(function: Callable[..., Any], *shapes: Any, kind: Kind = ONE_ROW) -> Traced:
     """`function` on arguments of the given shapes, traced, checked and copied."""
     try:
         program, shape = jax.make_jaxpr(function, return_shape=True)(*shapes)
     except NameError as error:
-        raise RefusedFunction(
-            f"The function of one row uses {error}: it tries to combine rows (batch "
-            "normalization, centering, pairing). The vault only runs functions of one row; use "
-            "LayerNorm, or release the statistic by a sum of its own."
-        ) from None
+        raise RefusedFunction(f"{kind.name} uses {error}: {kind.alone}") from None
     except VALUE_NEEDED as error:
         raise RefusedFunction(
-            "The function of one row needs the row's actual values while it is traced "
+            f"{kind.name} needs the rows' actual values while it is traced "
             f"({type(error).__name__}). Write it with jax.numpy and jax.lax.cond or jnp.where."
         ) from None
     if program.effects:
-        raise RefusedFunction(f"The function of one row has side effects: {program.effects}.")
-    constants = [_constant(value) for value in program.consts]
-    copy = _Copy()
+        raise RefusedFunction(f"{kind.name} has side effects: {program.effects}.")
+    constants = [_constant(value, kind) for value in program.consts]
+    copy = _Copy(kind)
     clean = copy.closed(program.jaxpr, constants)
     if clean.effects:
-        raise RefusedFunction(f"The function of one row has side effects: {clean.effects}.")
+        raise RefusedFunction(f"{kind.name} has side effects: {clean.effects}.")
     return Traced(clean, shape, exact=copy.exact)
 
 
 class _Copy:
     """Copies programs, operation by operation; remembers whether any was not on integers."""
 
-    def __init__(self) -> None:
-        self.exact = True
+    def __init__(self, kind: Kind) -> None:
+        self.kind, self.exact = kind, True
 
     def closed(self, jaxpr: Any, constants: Sequence[Any]) -> ClosedJaxpr:
         """The checked copy of a program, with its constants."""
         for variable in (*jaxpr.invars, *jaxpr.constvars):
-            _check_type(variable)
+            _check_type(variable, self.kind)
         shapes = [
             jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype, weak_type=v.aval.weak_type)
             for v in jaxpr.invars
@@ -117,22 +138,22 @@ class _Copy:
         name = known().get(equation.primitive)
         if name is None:
             raise RefusedFunction(
-                f"The function of one row contains '{equation.primitive.name}', which is not on "
+                f"{self.kind.name} contains '{equation.primitive.name}', which is not on "
                 "the list of operations that are known to treat each row by itself and to carry "
                 "none out. Write it with jax.numpy, jax.nn and jax.lax; leave out callbacks, "
                 "prints, linear algebra and random keys that are not Threefry's."
             )
         if equation.effects:
-            raise RefusedFunction(f"'{name}' in the function of one row has side effects.")
+            raise RefusedFunction(f"{self.kind.name} has side effects: '{name}'.")
         for variable in equation.outvars:
-            _check_type(variable)
+            _check_type(variable, self.kind)
         if name in MOVES:
             return inputs
         if name in CALLS:
             if is_exact_product(equation, inputs):
                 return [run_exact_product(*inputs)]
             ((jaxpr, constants),) = inner_programs(equation)
-            return self.run(jaxpr, [_constant(value) for value in constants], *inputs)
+            return self.run(jaxpr, [_constant(value, self.kind) for value in constants], *inputs)
         for variable in (*equation.invars, *equation.outvars):
             self.exact &= not jnp.issubdtype(variable.aval.dtype, jnp.inexact)
         if name in LOOPS:
@@ -141,7 +162,7 @@ class _Copy:
             params = equation.params
             for jaxpr, constants in inner_programs(equation):  # what a scatter does to two values
                 self.closed(jaxpr, constants)
-        _check_parameters(name, params)
+        _check_parameters(name, params, self.kind)
         answers = equation.primitive.bind(*inputs, **params)
         return list(answers) if equation.primitive.multiple_results else [answers]
 
@@ -150,43 +171,43 @@ class _Copy:
         if isinstance(value, (tuple, list)):
             return type(value)(self._inside(item) for item in value)
         if isinstance(value, ClosedJaxpr):
-            return self.closed(value.jaxpr, [_constant(item) for item in value.consts])
+            return self.closed(value.jaxpr, [_constant(item, self.kind) for item in value.consts])
         return value
 
 
-def _check_type(variable: Any) -> None:
+def _check_type(variable: Any, kind: Kind) -> None:
     """Plain arrays and Threefry keys only: no references, tokens or other people's types."""
-    kind: Any = variable.aval
-    if not _is_plain(kind):
+    found: Any = variable.aval
+    if not _is_plain(found):
         raise RefusedFunction(
-            f"The function of one row uses a value of type {type(kind).__name__}; it may use "
+            f"{kind.name} uses a value of type {type(found).__name__}; it may use "
             "plain arrays only."
         )
-    if jnp.issubdtype(kind.dtype, jax.dtypes.extended):
+    if jnp.issubdtype(found.dtype, jax.dtypes.extended):
         threefry = _threefry_type()
-        if type(kind.dtype) is not type(threefry) or kind.dtype._impl is not threefry._impl:
+        if type(found.dtype) is not type(threefry) or found.dtype._impl is not threefry._impl:
             raise RefusedFunction(
-                "The function of one row uses random keys of another generator than Threefry: "
+                f"{kind.name} uses random keys of another generator than Threefry: "
                 "mapped over rows they may be mixed up. Use the key that it is given, or "
                 "jax.random.key(seed, impl='threefry2x32')."
             )
 
 
-def _check_parameters(name: str, params: dict[str, Any]) -> None:
+def _check_parameters(name: str, params: dict[str, Any], kind: Kind) -> None:
     pending = [value for key, value in params.items() if key != "impl"]  # keys: by their type
     while pending:
         value = pending.pop()
         if isinstance(value, (tuple, list)):
             pending.extend(value)
         elif callable(value) and not isinstance(value, (type, np.dtype)):
-            raise RefusedFunction(f"'{name}' in the function of one row carries Python code.")
+            raise RefusedFunction(f"{kind.name} carries Python code in '{name}'.")
 
 
-def _constant(value: Any) -> Any:
+def _constant(value: Any, kind: Kind) -> Any:
     """The vault's own copy of a public constant: nobody else can change it afterwards."""
     if isinstance(value, jax.core.Tracer):
         raise RefusedFunction(
-            "The function of one row uses a value of a surrounding jit, grad or vmap. Call the "
+            f"{kind.name} uses a value of a surrounding jit, grad or vmap. Call the "
             "vault outside of them."
         )
     if isinstance(value, jax.Array):
@@ -194,8 +215,7 @@ def _constant(value: Any) -> Any:
     if isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)):
         return jnp.array(np.array(value))
     raise RefusedFunction(
-        f"The function of one row uses a constant of type {type(value).__name__}; it may use "
-        "plain arrays only."
+        f"{kind.name} uses a constant of type {type(value).__name__}; it may use plain arrays only."
     )
 
 

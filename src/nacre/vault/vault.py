@@ -19,10 +19,12 @@ from nacre.vault.doors import choose as choose_door
 from nacre.vault.doors import keys as keys_door
 from nacre.vault.doors import steps as steps_door
 from nacre.vault.doors import sum as sum_door
+from nacre.vault.doors import votes as votes_door
 from nacre.vault.doors.choose import Choice, Choices
 from nacre.vault.doors.keys import Keys
 from nacre.vault.doors.steps import Program, Steps
 from nacre.vault.doors.sum import Sum, Sums
+from nacre.vault.doors.votes import Ballots, Teacher, Votes
 from nacre.vault.guarantee import Guarantee
 from nacre.vault.plan import Plan
 from nacre.vault.question import AbstractQuestion
@@ -74,7 +76,7 @@ class Vault:
         self._made: dict[int, Release] = {}  # by place in the plan
         self._last: tuple[Any, ExactSum] | None = None
         self._views: dict[View, ViewRows] = {}
-        if any(isinstance(planned.question, Steps) for planned in plan.asked):
+        if any(isinstance(planned.question, Steps | Votes) for planned in plan.asked):
             stream.require_memory()  # before anything is charged
 
     @property
@@ -200,6 +202,25 @@ class Vault:
             question,
             release,
             program,
+            self._rows(through),
+            lambda: self._charge(place, release),
+            lambda done: self.report(question.name, done),
+            key=key,
+        )
+
+    def vote(
+        self, question: Votes, teacher: Teacher, *, through: View | None = None, key: Any
+    ) -> Ballots:
+        """Noisy votes of teachers, each of which sees one part of the rows: see `Votes`.
+
+        All rounds are charged here; each call of what is returned holds one.  `through` is a view
+        of the rows, if teachers are to see that.
+        """
+        place, release = self._find(question, Votes)
+        return votes_door.answer(
+            question,
+            release,
+            teacher,
             self._rows(through),
             lambda: self._charge(place, release),
             lambda done: self.report(question.name, done),

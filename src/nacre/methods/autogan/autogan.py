@@ -65,6 +65,9 @@ class AutoGAN(AbstractMethod):
     outputs: Literal["sampled", "likeliest"] = setting(
         "sampled", "categories drawn from their chances, or, as in the paper, the likeliest taken"
     )
+    loss: Literal["wasserstein", "entropy"] = setting(
+        "wasserstein", "the critic's, of scores or of log-odds"
+    )
     codes: Literal["free", "tanh"] = setting("free", "whether codes are kept in (-1, 1)")
     norm: Literal["batch", "layer", "none"] = setting(
         "batch", "the generator's; it never sees a private row"

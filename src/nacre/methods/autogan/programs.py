@@ -11,7 +11,14 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from nacre.methods.adversary import FAKES, Judge, adversarial_program
+from nacre.methods.adversary import (
+    FAKES,
+    Judge,
+    adversarial_program,
+    as_it_is,
+    looks_made,
+    looks_real,
+)
 from nacre.methods.autogan.autogan import AutoGAN
 from nacre.nets.descent import first_weights
 from nacre.nets.layers import run
@@ -33,6 +40,7 @@ def critic_program(
     Public:
         the decoder, whose training was private; the expected number of rows.
     """
+    entropy = method.loss == "entropy"
     return adversarial_program(
         Judge(
             layers=method.critic_layers(vector.width),
@@ -40,6 +48,8 @@ def critic_program(
             rule=optax.rmsprop(method.critic_rate, decay=0.99),
             clip=method.critic_clip,
             clamp=method.critic_clamp,
+            real=looks_real if entropy else as_it_is,
+            made=looks_made if entropy else as_it_is,
         ),
         Writer(method, vector, decoder),
         rule=optax.rmsprop(method.generator_rate, decay=0.99),

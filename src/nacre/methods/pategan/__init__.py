@@ -1,0 +1,1 @@
+"""PATE-GAN: teachers behind the wall vote on generated rows."""
