@@ -20,6 +20,7 @@ from nacre.schema.columns.column import (
     NOT_A_NUMBER,
     NOT_TRUE_OR_FALSE,
     NOT_WHOLE,
+    OFF_STEP,
     OUT_OF_RANGE,
     UNKNOWN,
     Column,
@@ -33,13 +34,14 @@ ADVICE = {
     MISSING: "Set `nullable: true`, or remove the rows.",
     NOT_A_NUMBER: "Correct them, or set `nullable: true` and leave the cells empty.",
     NOT_WHOLE: "Make the column real, or correct them; --bad-rows zero rounds them.",
+    OFF_STEP: "Correct `step`, or leave it out; --bad-rows zero rounds them.",
     NOT_A_DATE: "Write them as 2024-12-31 or 2024-12-31T18:30:00.",
     NOT_TRUE_OR_FALSE: "Write true or false, or make the column categorical.",
     OUT_OF_RANGE: "Widen `low` and `high` if that is public; --bad-rows zero clamps them.",
     UNKNOWN: "List them in `values` if they are public, or set `other: true`.",
 }
 # What a fit with --bad-rows zero makes of a value that it can still use.
-MENDED = {OUT_OF_RANGE: "clamped", NOT_WHOLE: "rounded"}
+MENDED = {OUT_OF_RANGE: "clamped", NOT_WHOLE: "rounded", OFF_STEP: "rounded"}
 AS_MISSING = "taken as missing"
 
 
@@ -112,7 +114,7 @@ class Check:
         ways = {
             MENDED.get(reason, AS_MISSING) for reasons in self.mended.values() for reason in reasons
         }
-        known = [way for way in (*MENDED.values(), AS_MISSING) if way in ways]
+        known = [way for way in dict.fromkeys((*MENDED.values(), AS_MISSING)) if way in ways]
         said = " or ".join([", ".join(known[:-1]), known[-1]] if known[1:] else known)
         parts = [
             f"use {mended:,} with the value {said}" if mended else "",

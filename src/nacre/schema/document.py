@@ -30,8 +30,9 @@ UNIT = (
 GUIDE = """\
 # A nacre schema: only facts that are public anyway, because models carry them in the open.
 # Each column has a `type`, and may be `nullable: true` (values may be missing):
-#   integer      low, high            whole numbers; what lies outside is clamped
+#   integer      low, high, step      whole numbers; what lies outside is clamped
 #   real         low, high, decimals  `decimals` digits after the point (leave out for any)
+#                `step: 100` means low, low + 100, ...; `spikes: [999]` values that many rows share
 #   categorical  values, other        `other: true` gathers values that are not listed
 #   ordinal      values               listed from lowest to highest
 #   boolean                           true or false

@@ -139,7 +139,8 @@ class Schema:
         numbers, codes = [], []
         for name, column in self.columns.items():
             if column.ticks is not None:
-                numbers.append(Number(name, column.ticks, column.zero))
+                stated, common = column.spike_ticks
+                numbers.append(Number(name, column.ticks, column.zero, stated, common))
                 if column.nullable:
                     codes.append(Code(name, 2, "missing"))
             elif column.size is not None:
