@@ -234,7 +234,8 @@ def load(path: str | Path) -> Model:
                 raise NacreError("The guarantee leaves out what the schema was bought with.")
         # Drawing one row shows that generator and schema belong together.  Not through
         # constraints: hardly any row may satisfy them, which is no damage.
-        encoder.decode(encoder.settle(generator.sample(1, np.random.default_rng(0))))
+        rng = np.random.default_rng(0)
+        encoder.decode(encoder.settle(generator.sample(1, rng), rng))
         doubt = _doubt(model.guarantee)
     except MemoryError:
         raise ArchiveError(f"{path} does not fit into the memory that is left.") from None

@@ -56,7 +56,8 @@ class Rejection:
 
     def none(self) -> pa.Table:
         """A table without rows."""
-        drawn = self.encoder.settle(self.generator.sample(1, np.random.default_rng(0)))
+        rng = np.random.default_rng(0)
+        drawn = self.encoder.settle(self.generator.sample(1, rng), rng)
         return self.encoder.decode(drawn[np.zeros(1, bool)])
 
     def batches(self, n: int, rng: np.random.Generator) -> Iterator[pa.Table]:
@@ -76,7 +77,7 @@ class Rejection:
 
     def _candidates(self, size: int, rng: np.random.Generator) -> pa.Table:
         """What is left of so many candidates."""
-        rows = self.encoder.settle(self._draw(size, rng))
+        rows = self.encoder.settle(self._draw(size, rng), rng)
         good = rows.valid.copy()
         self.inside += int(np.count_nonzero(good))
         for rule, holds in zip(self.rules, self.encoder.holds(rows, self.rules), strict=True):

@@ -116,10 +116,11 @@ class AbstractEncoder(abc.ABC):
     # -- the way out ---------------------------------------------------------------------------
 
     @abc.abstractmethod
-    def settle(self, drawn: Any) -> Any:
+    def settle(self, drawn: Any, rng: np.random.Generator) -> Any:
         """Rows as a generator draws them, as `holds` and `decode` take them.
 
         They have a length, `valid` (which of them can be decoded) and can be indexed by a mask.
+        `rng` is for what the schema leaves open, such as the rounding of a product.
         """
 
     @abc.abstractmethod
