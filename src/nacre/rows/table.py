@@ -16,11 +16,13 @@ from nacre.rows.completion import Completion
 from nacre.rows.differences import Difference, Differences, find_differences
 from nacre.rows.encoder import AbstractEncoder, Block, Label
 from nacre.rows.source import Source, Watch, open_source
+from nacre.rows.weights import Weights, weigh
 from nacre.schema import Encoded, Layout, Schema, SchemaError, as_types, stated_types
 from nacre.schema.constraints.condition import ColumnValues
 from nacre.schema.constraints.constraint import Rule
 from nacre.schema.constraints.domain import Contradiction, narrow
 from nacre.schema.constraints.given import given
+from nacre.schema.facts.bound import Absence
 
 
 class Row(NamedTuple):
@@ -206,6 +208,35 @@ class TableEncoder(AbstractEncoder):
         """For each rule, which rows satisfy it."""
         view = ColumnValues.of(self.schema.columns, rows)
         return [rule.holds(view) for rule in rules]
+
+    def may_drop(self, rules: Sequence[Rule]) -> bool:
+        """See `AbstractEncoder`."""
+        between = any(len(rule.names) > 1 for rule in rules)
+        return between or bool(self.differences) or bool(self.schema.facts)
+
+    def weigh(
+        self, rows: Encoded, rules: Sequence[Rule], held: Sequence[NDArray[np.bool_]]
+    ) -> Weights | None:
+        """See `AbstractEncoder`; a rule on one column asks for rows, and moves what it moves."""
+        asked, good = np.ones(len(rows), bool), rows.valid.copy()
+        for rule, holds in zip(rules, held, strict=True):
+            good &= holds
+            if len(rule.names) == 1:
+                asked &= holds
+        computed = {f.column for f in self.schema.bound_facts if not isinstance(f, Absence)}
+        return weigh(
+            self.schema.columns,
+            ColumnValues.of(self.schema.columns, rows),
+            asked=asked,
+            good=good,
+            rules=rules,
+            label=self.schema.label,
+            free=[name for name in self.schema.names if name not in computed],
+        )
+
+    def chances(self, rows: Encoded, weights: Weights) -> NDArray[np.float64]:
+        """See `AbstractEncoder`."""
+        return weights.chances(ColumnValues.of(self.schema.columns, rows))
 
     def decode(self, rows: Encoded) -> pa.Table:
         """The table, in the stated types or the schema's own."""
