@@ -1,8 +1,8 @@
 """Draw rows that satisfy everything that is asked: what the model gives, conditioned by rejection.
 
 A row that breaks a rule is dropped and another is drawn.  Of those that break none, some groups are
-dropped less often than others (`nacre.rows.weights`), so that a rule between columns does not shrink
-the groups that it speaks of.  All of it is post-processing, acceptance rates included.
+dropped less often than others (`nacre.rows.weights`), so that a rule between columns does not
+shrink the groups that it speaks of.  All of it is post-processing, acceptance rates included.
 """
 
 from __future__ import annotations

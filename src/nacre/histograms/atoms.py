@@ -8,6 +8,8 @@ all that were counted.  Smooth cells have no such ticks and stay smooth.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -22,10 +24,9 @@ from nacre.schema import Layout
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-EXPLAINED = 0.9  # of the rows in a number's heavy cells lie at single values: it has no others
+EXPLAINED = 0.9  # of the rows in a number's heavy cells lie at single values, or on one step
 SINGLE = 0.25  # and these are at most so many of the ticks there
 CELLS = 3  # heavy cells at least, for that to be said
-COMMON = 0.95  # of the rows at single values lie on one step, if there is one
 MOVED = 0.05  # at most so many rows go to the nearest single value
 # Steps that people round to, widest first, and those of months, weeks, hours and dozens.
 STEPS = sorted(
@@ -114,7 +115,7 @@ class Atoms:
         first = np.searchsorted(cells, cells)  # of the atoms in the same cell
         ends = cells + np.minimum(before - before[first] + shares, 1.0)
         found = np.searchsorted(ends, cell + rng.random(len(cell)), side="right")
-        found = np.minimum(found, len(ends) - 1)
+        cells, values = np.append(cells, -1), np.append(values, 0)  # beyond the last one
         return np.where(cells[found] == cell, values[found], ticks)
 
     def check(self, layout: Layout, sizes: tuple[int, ...]) -> None:
@@ -140,29 +141,60 @@ def find_atoms(histograms: Histograms, look: Look, counts: Array, noise: float) 
     for place, starts in look.starts.items():
         column = _number(histograms, place)
         mass = histograms.cleaned[place].sum(0)
-        own: dict[int, tuple[Index, Array, float]] = {}
+        own: dict[int, Heavy] = {}
         for cell in np.flatnonzero(starts >= 0).tolist():
             low, high = int(column.cells.low[cell]), int(column.cells.high[cell])
             part = counts[starts[cell] : starts[cell] + high - low + 1]
-            ticks = np.flatnonzero(part > bar)
-            own[cell] = ticks + low, part[ticks], float(mass[cell])
-        discrete = _discrete(own, column, bar)
-        for cell, (ticks, found, total) in own.items():
-            first = deviation(histograms.noise) * np.sqrt(len(histograms.sizes))
-            doubt = 2 * np.sqrt(first**2 + len(ticks) * noise**2)
-            rest = 0.0 if discrete or total - found.sum() < doubt else total - found.sum()
-            whole = max(float(found.sum()) + rest, 1e-9)
-            rows += [
-                (column.number, cell, int(t), float(c) / whole)
-                for t, c in zip(ticks, found, strict=True)
-            ]
-        if discrete:
-            rows += _others(histograms, place, own)
+            own[cell] = Heavy(low, part, float(mass[cell]), bar)
+        first = deviation(histograms.noise) * np.sqrt(len(histograms.sizes))
+        step = _lattice(list(own.values()), noise)
+        if step is not None:
+            found = _on_lattice(histograms, place, own, *step)
+        elif _discrete(own, column, bar):
+            found = {cell: heavy.shares(0.0) for cell, heavy in own.items()}
+            found |= _nearest(histograms, place, own)
+        else:
+            doubt = {
+                cell: 2 * np.hypot(first, noise * np.sqrt(len(h.ticks))) for cell, h in own.items()
+            }
+            found = {cell: heavy.shares(doubt[cell]) for cell, heavy in own.items()}
+        rows += [
+            (column.number, cell, int(tick), float(share))
+            for cell, (ticks, shares) in found.items()
+            for tick, share in zip(ticks, shares, strict=True)
+        ]
     rows.sort()
     return Atoms(
         np.array([row[:3] for row in rows], np.int64).reshape(-1, 3),
         np.array([row[3] for row in rows], np.float32),
     )
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Heavy:
+    """A cell that was looked into: its first tick, counts of all, its rows, and the bar."""
+
+    low: int
+    counts: Array
+    mass: float
+    bar: float
+
+    @cached_property
+    def ticks(self) -> Index:
+        """Those that stand out."""
+        return self.low + np.flatnonzero(self.counts > self.bar)
+
+    @property
+    def held(self) -> Array:
+        """The rows that they hold."""
+        return self.counts[self.ticks - self.low]
+
+    def shares(self, doubt: float) -> tuple[Index, Array]:
+        """The ticks that stand out, and their shares; a rest below `doubt` is none."""
+        rest = self.mass - float(self.held.sum())
+        whole = float(self.held.sum()) + (rest if rest > doubt > 0 else 0.0)
+        return self.ticks, self.held / max(whole, 1e-9)
 
 
 def _number(histograms: Histograms, place: int) -> NumberColumn:
@@ -177,64 +209,82 @@ def _bar(counted: int) -> float:
     return float(np.sqrt(SURE**2 + 2 * np.log(max(counted, 1))))
 
 
-def _discrete(
-    cells: dict[int, tuple[Index, Array, float]], column: NumberColumn, bar: float
-) -> bool:
+def _discrete(cells: dict[int, Heavy], column: NumberColumn, bar: float) -> bool:
     """Whether a number has a few single values only, as far as its heavy cells tell."""
-    heavy = {cell: part for cell, part in cells.items() if part[2] > 2 * bar}
+    heavy = {cell: part for cell, part in cells.items() if part.mass > 2 * bar}
     if len(heavy) < CELLS:
         return False
-    explained = sum(float(found.sum()) for _, found, _ in heavy.values())
-    ticks = sum(len(found) for found, _, _ in heavy.values())
-    total = sum(mass for _, _, mass in heavy.values())
+    explained = sum(float(part.held.sum()) for part in heavy.values())
+    ticks = sum(len(part.ticks) for part in heavy.values())
     room = sum(float(column.cells.widths[cell]) for cell in heavy)
-    return explained >= EXPLAINED * total and ticks <= SINGLE * room
+    return explained >= EXPLAINED * sum(part.mass for part in heavy.values()) and (
+        ticks <= SINGLE * room
+    )
 
 
-def _others(
-    histograms: Histograms, place: int, cells: dict[int, tuple[Index, Array, float]]
-) -> list[tuple[int, int, int, float]]:
-    """Values in the other wide cells of a number that has single values only.
+def _nearest(
+    histograms: Histograms, place: int, cells: dict[int, Heavy]
+) -> dict[int, tuple[Index, Array]]:
+    """For each other wide cell of a number with few values the nearest of these.
 
-    Where those that were found are multiples of a step, so are these.  Otherwise they are the
-    nearest of those, unless too many rows would be moved.
+    None of them, if too many rows would be moved.
     """
     column = _number(histograms, place)
     mass = histograms.cleaned[place].sum(0)[: column.cells.size]
     wide = [
         cell
         for cell in np.flatnonzero(column.cells.widths > 1).tolist()
-        if cell not in cells or not len(cells[cell][0])
+        if cell not in cells or not len(cells[cell].ticks)
     ]
-    step, first = _lattice(
-        np.concatenate([ticks for ticks, _, _ in cells.values()]),
-        np.concatenate([found for _, found, _ in cells.values()]),
-    )
-    if step > 1:
-        drawn = [(cell, _multiples(column, cell, step, first)) for cell in wide]
-    elif mass[wide].sum() <= MOVED * mass.sum():
-        single = (column.cells.widths == 1) & histograms.filled[place][: column.cells.size]
-        found = [ticks for ticks, _, _ in cells.values()]
-        values = np.concatenate([column.cells.low[single], *found])
-        center = (column.cells.low + column.cells.high) / 2
-        drawn = [(cell, values[[np.abs(values - center[cell]).argmin()]]) for cell in wide]
-    else:
-        return []
-    return [
-        (column.number, cell, int(tick), 1 / len(ticks))
-        for cell, ticks in drawn
-        for tick in np.sort(ticks)
-    ]
+    if mass[wide].sum() > MOVED * mass.sum():
+        return {}
+    single = (column.cells.widths == 1) & histograms.filled[place][: column.cells.size]
+    values = np.concatenate([column.cells.low[single], *(part.ticks for part in cells.values())])
+    center = (column.cells.low + column.cells.high) / 2
+    nearest = {cell: values[[np.abs(values - center[cell]).argmin()]] for cell in wide}
+    return {cell: (ticks, np.ones(1)) for cell, ticks in nearest.items()}
 
 
-def _lattice(ticks: Index, counts: Array) -> tuple[int, int]:
-    """The widest common step of most rows, and a tick that is on it; a step of 1 for none."""
+def _lattice(cells: Sequence[Heavy], noise: float) -> tuple[int, int] | None:
+    """The widest step on which nearly all rows of the heavy cells lie, and a tick that is on it.
+
+    The two heaviest ticks do not count: any two lie on some lattice.
+    """
+    ticks = np.concatenate([part.low + np.arange(len(part.counts)) for part in cells])
+    counts = np.concatenate([part.counts for part in cells])
+    heaviest = np.argsort(-counts, kind="stable")[:2]
+    total = sum(part.mass for part in cells) - counts[heaviest].sum()
+    counts[heaviest] = 0.0
     for step in STEPS:
-        weights = np.bincount(ticks % step, counts, step)
-        first = int(weights.argmax())
-        if weights[first] >= COMMON * counts.sum() and (ticks % step == first).sum() >= 2 * CELLS:
+        residue = ticks % step
+        sums = np.bincount(residue, counts, step)
+        first = int(sums.argmax())
+        places = int((residue == first).sum())
+        sure = sums[first] - total / step > SURE * noise * np.sqrt(places)
+        if places >= 2 * CELLS and sure and sums[first] >= EXPLAINED * total:
             return step, first
-    return 1, 0
+    return None
+
+
+def _on_lattice(
+    histograms: Histograms, place: int, cells: dict[int, Heavy], step: int, first: int
+) -> dict[int, tuple[Index, Array]]:
+    """For each wide cell its ticks on a lattice: those that stand out, the rest in equal parts."""
+    column = _number(histograms, place)
+    found = {}
+    for cell in np.flatnonzero(column.cells.widths > 1).tolist():
+        ticks = _multiples(column, cell, step, first)
+        shares = np.zeros(len(ticks))
+        if cell in cells:
+            part = cells[cell]
+            known = np.isin(ticks, part.ticks)
+            shares[known] = part.counts[ticks[known] - part.low]
+            rest = max(part.mass - float(shares.sum()), 0.0)
+            shares[~known] = rest / max(int((~known).sum()), 1)
+        if not shares.sum() > 0:
+            shares[:] = 1.0
+        found[cell] = ticks, shares / shares.sum()
+    return found
 
 
 def _multiples(column: NumberColumn, cell: int, step: int, first: int) -> Index:

@@ -103,8 +103,8 @@ def fine_cells(number: Number, most: int) -> Cells:
     base = {0, unit, *inner, last}
     begins = {tick // unit * unit: tick for tick in alone(number, most)}
     apart = {begin: tick for begin, tick in begins.items() if not {begin, begin + unit} <= base}
-    every = {*base, *apart, *(begin + unit for begin in apart)}
-    low = np.array(sorted(tick for tick in every if tick <= last), np.int64)
+    cuts = {*base, *apart, *(begin + unit for begin in apart)}
+    low = np.array(sorted(tick for tick in cuts if tick <= last), np.int64)
     found = Cells(low, np.r_[low[1:] - 1, ticks])
     if not apart:
         return found

@@ -58,7 +58,7 @@ class Histograms:
         ]
         some = [part.table for part in parts]
         found, known, sizes = clean(some, deviation(noise), [part.widths for part in parts])
-        cleaned = [part.join(table) for part, table in zip(parts, found, strict=True)]
+        cleaned = [p.join(table, mask) for p, table, mask in zip(parts, found, known, strict=True)]
         filled = [part.mark(mask) for part, mask in zip(parts, known, strict=True)]
         return Histograms(columns, released, released, cleaned, filled, sizes, noise)
 

@@ -1,7 +1,7 @@
-"""Cells of one tick among wider ones: a spike where rows pile up there, like its neighbors elsewhere.
+"""Cells of one tick among wider ones: spikes where rows pile up, elsewhere like their neighbors.
 
-Smoothing compares a cell with those beside it, so a narrow cell would look like a gap in every smooth
-column, or would be filled up to a spike that is not there.  Such cells are set apart first.
+Smoothing compares a cell with those beside it, so a narrow cell would look like a gap in every
+smooth column, or would be filled up to a spike that is not there.  Such cells are set apart first.
 """
 
 from __future__ import annotations
@@ -64,8 +64,20 @@ class Parts:
         """Of the ordered cells."""
         return self.cell_widths[self.ordered]
 
-    def join(self, cleaned: Array) -> Array:
-        """The whole histogram, from `table` without its noise; rows are neither won nor lost."""
+    def join(self, cleaned: Array, known: Mask) -> Array:
+        """The whole histogram, from `table` without its noise; rows are neither won nor lost.
+
+        Beyond a spike, where no cell surely holds a row, there is no tail: it ends the range.
+        """
+        cleaned = cleaned.copy()
+        end = len(self.ordered)
+        before = cleaned[:, :end].sum(1, keepdims=True)
+        for spike in self.sure[self.sure < len(self.cell_widths)]:
+            for side in (self.ordered < spike, self.ordered > spike):
+                if not known[:end][side].any():
+                    cleaned[:, :end][:, side] = 0.0
+        left = cleaned[:, :end].sum(1, keepdims=True)
+        cleaned[:, :end] *= np.where(left > 0, before / np.maximum(left, 1e-12), 0.0)
         out = np.zeros_like(self.released)
         out[:, np.r_[self.ordered, self.sure]] = cleaned
         if not len(self.nothing):
@@ -73,7 +85,6 @@ class Parts:
         beside = _density(out, self.nothing, self.ordered, self.cell_widths)
         out[:, self.nothing] = beside * self.cell_widths[self.nothing]
         smooth = np.r_[self.ordered, self.nothing]
-        before = cleaned[:, : len(self.ordered)].sum(1, keepdims=True)
         out[:, smooth] *= before / np.maximum(out[:, smooth].sum(1, keepdims=True), 1e-12)
         return out
 

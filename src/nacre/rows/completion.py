@@ -1,7 +1,7 @@
 """What the schema's facts determine: left out of what methods see, and computed for what they draw.
 
-Everything here follows from the schema and from the row at hand, or, for drawn rows, from others drawn
-by the same generator: public facts on the way in, post-processing on the way out.
+Everything here follows from the schema and from the row at hand, or, for drawn rows, from others
+drawn by the same generator: public facts on the way in, post-processing on the way out.
 """
 
 from __future__ import annotations

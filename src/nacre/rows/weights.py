@@ -11,8 +11,8 @@ Everything here is post-processing of drawn rows.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, final
+from collections.abc import Mapping, Sequence
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,7 +155,7 @@ def weigh(
     if broken < NEEDED or good.sum() < ENOUGH:
         return None
     single = {name: Groups.of(name, columns[name], view, rules, asked) for name in free}
-    margins = [(groups,) for groups in single.values()]
+    margins: list[tuple[Groups, ...]] = [(groups,) for groups in single.values()]
     margins += [(single[a], single[b]) for a, b in _pairs(columns, rules, label, free)]
     cells = [_cells(groups, view) for groups in margins[:MARGINS]]
     factors, weights = _rake(cells, asked, good)
@@ -230,10 +230,14 @@ def _moves(
     rows, kept = int(asked.sum()), np.where(good, chances, 0.0)
     for each in groups:
         cell = each.places(view)
-        count: Callable[[Any], Array] = lambda w, c=cell, s=each.size: np.bincount(c, w, s)  # noqa: E731
-        wanted, dropped, now = (count(w * 1.0) / w.sum() for w in (asked, good, kept))
+        wanted, dropped, now = (
+            np.bincount(cell, weights, each.size) / weights.sum()
+            for weights in (asked.astype(np.float64), good.astype(np.float64), kept)
+        )
         gap = np.abs(dropped - wanted) / np.sqrt(np.maximum(wanted * (1 - wanted), 1 / rows) / rows)
         for place in np.flatnonzero(gap > 4):
             shares = (float(wanted[place]), float(dropped[place]), float(now[place]))
-            found.append((float(gap[place]), Move(each.title(int(place), columns[each.name]), *shares)))
+            found.append(
+                (float(gap[place]), Move(each.title(int(place), columns[each.name]), *shares))
+            )
     return tuple(move for _, move in sorted(found, key=lambda pair: -pair[0]))

@@ -105,9 +105,7 @@ class Schema:
 
     def _settle_facts(self, *, known: bool) -> list[str]:
         """Put facts into their canonical form and their order; returns what is wrong with them."""
-        facts, bound, problems = understand_facts(
-            self.facts, self.columns, self.label, known=known
-        )
+        facts, bound, problems = understand_facts(self.facts, self.columns, self.label, known=known)
         object.__setattr__(self, "facts", facts)
         object.__setattr__(self, "bound_facts", bound)
         return problems

@@ -106,6 +106,10 @@ class MosaicGenerator(AbstractGenerator):
         """Condition on codes (place among the layout's codes -> code), by Bayes' rule."""
         return dataclasses.replace(self, fixed=dict(fixed))
 
+    def with_atoms(self, atoms: Atoms) -> Self:
+        """The same with single values inside its cells."""
+        return dataclasses.replace(self, atoms=atoms.places, atom_shares=atoms.shares)
+
     def sample(self, n: int, rng: np.random.Generator) -> Encoded:
         """Draw rows; conditions hold by Bayes' rule, but for what links draw again."""
         layout, fixed, classes = self.layout, self.fixed, self.weights.shape[1]

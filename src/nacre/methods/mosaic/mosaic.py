@@ -1,9 +1,9 @@
 """Mosaic: match private two-way marginals, class by class, with a mixture of products.
 
 The first release is a fine histogram of every column for each class; from it alone follow coarse
-bins (a spike is a bin by itself, the others hold equal mass), and how many columns and bins the noise
-will let be seen.  Where numbers have cells of many values, a small release looks for single values
-in the heavy ones.  The last one counts pairs of bins for each class, within a public bound.
+bins (a spike is a bin by itself, the others hold equal mass), and how many columns and bins the
+noise will let be seen.  Where numbers have cells of many values, a small release looks for single
+values in the heavy ones.  The last one counts pairs of bins for each class, within a public bound.
 A row touches one class only, so the label costs nothing.  The rest is post-processing: mixtures
 fitted as closely as the noise allows, and a label model taught by the same counts.
 """
@@ -222,14 +222,13 @@ class Mosaic(AbstractMethod):
         atoms = Atoms.none()
         if self._look(encoder, design):
             atoms = self._find_atoms(vault, design, histograms, places, rest.pop(0))
-        kept = {"atoms": atoms.places, "atom_shares": atoms.shares}
         if not rest:
             components = np.zeros((1, 0), np.float32)
             weights = (histograms.sizes / histograms.total)[None].astype(np.float32)
             alone = without_label_model(
                 histograms, None, components, weights, most=design.most, label=label, layout=layout
             )
-            return dataclasses.replace(alone, **kept)
+            return alone.with_atoms(atoms)
         order = _strongest(histograms, encoder.target)
         loose, pairs = self._count(vault, design, histograms, order, places, rest[0])
         histograms = refined(histograms, loose)
@@ -248,7 +247,7 @@ class Mosaic(AbstractMethod):
         plain = without_label_model(
             histograms, pairs, components, weights, most=design.most, label=label, layout=layout
         )
-        plain = dataclasses.replace(plain, **kept)
+        plain = plain.with_atoms(atoms)
         if label is None or not self.teacher:
             return plain
         return with_label_model(

@@ -1,8 +1,9 @@
-"""From the words of a fact to what it computes from a schema's columns, or what is wrong with it."""
+"""From the words of a fact to what it computes from columns, or what is wrong with it."""
 
 from __future__ import annotations
 
 import bisect
+import itertools
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -66,7 +67,7 @@ def _look_up(fact: Determined, columns: Mapping[str, Column]) -> LookUp:
             continue
         spans += [(low, high, place) for low, high in _spans(key, by, columns)]
     spans.sort()
-    for (_, high, _), (low, _, _) in zip(spans, spans[1:], strict=False):
+    for (_, high, _), (low, _, _) in itertools.pairwise(spans):
         if low <= high:
             raise NotUnderstood(f"{_example(scale, low)} of '{by}' is in the table twice.")
     if (left := _uncovered(join((low, high) for low, high, _ in spans), scale)) is not None:
@@ -92,7 +93,8 @@ def _spans(key: str, by: str, columns: Mapping[str, Column]) -> Spans:
     """What a key of the table stands for: a value, a list of values, or a range."""
     meant = read_given({by: key}, columns)[by]
     if isinstance(meant, tuple):
-        return between(by, *meant, columns)
+        low, high = meant
+        return between(by, low, high, columns)
     return among(by, meant if isinstance(meant, list) else [meant], columns)
 
 
@@ -139,11 +141,11 @@ def _formula(fact: Formula, columns: Mapping[str, Column]) -> Linear | Near:
     terms, sources = _terms(fact, columns)
     if not sources:
         raise NotUnderstood("nothing but numbers is added up. Use a constraint `fixed: {...}`.")
-    if gaps := [other for other in sources if columns[other].nullable]:
-        if not columns[name].nullable:
-            raise NotUnderstood(
-                f"{listed(gaps)} may be missing, so '{name}' may be, too: set `nullable: true`."
-            )
+    gaps = [other for other in sources if columns[other].nullable]
+    if gaps and not columns[name].nullable:
+        raise NotUnderstood(
+            f"{listed(gaps)} may be missing, so '{name}' may be, too: set `nullable: true`."
+        )
     grids = [columns[other].grid for other in sources]  # type: ignore[attr-defined]
     grid = columns[name].grid  # type: ignore[attr-defined]
     straight = all(len(names) < 2 for _, names in terms)
@@ -244,9 +246,9 @@ def in_order(facts: Sequence[BoundFact]) -> tuple[BoundFact, ...]:
         open_ones = {fact.column for fact in waiting}
         ready = [fact for fact in waiting if not fact.sources & open_ones]
         if not ready:
+            texts = ", ".join(f"`{fact.text}`" for fact in waiting)
             raise NotUnderstood(
-                f"facts follow from each other in a circle: {', '.join(f'`{f.text}`' for f in waiting)}. "
-                "Leave one of them out."
+                f"facts follow from each other in a circle: {texts}. Leave one of them out."
             )
         found += ready
         waiting = [fact for fact in waiting if fact not in ready]
