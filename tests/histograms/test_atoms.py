@@ -56,7 +56,7 @@ def histograms(rows):
 
 @pytest.fixture(scope="module")
 def look(histograms):
-    return Look.of(histograms, looked_at(COLUMNS, SCHEMA.layout), room=100_000, noise=2 * NOISE)
+    return Look.of(histograms, (0, 1, 2), room=100_000, noise=2 * NOISE)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,8 @@ def atoms(histograms, look, counts):
 
 
 def test_only_wide_cells_of_exact_ticks_are_looked_into():
-    assert looked_at(COLUMNS, SCHEMA.layout) == (0, 1, 2)
+    assert looked_at(COLUMNS, SCHEMA.layout, 50_000) == (0, 1, 2)
+    assert looked_at(COLUMNS, SCHEMA.layout, 1) == ()
 
 
 def test_a_row_is_counted_at_its_own_tick(rows, look, counts):
@@ -86,6 +87,16 @@ def test_a_row_is_counted_at_its_own_tick(rows, look, counts):
             ticks = np.arange(cells.low[cell], cells.high[cell] + 1)
             own = np.bincount(rows.numbers[:, place], minlength=ticks[-1] + 1)[ticks]
             np.testing.assert_array_equal(counts[starts[cell] : starts[cell] + len(ticks)], own)
+
+
+def test_where_no_cell_is_heavy_one_is_looked_into(histograms):
+    assert (
+        sum(
+            (at >= 0).sum()
+            for at in Look.of(histograms, (0, 1, 2), room=500, noise=10**6).starts.values()
+        )
+        == 1
+    )
 
 
 def test_the_room_is_kept(histograms):

@@ -35,15 +35,24 @@ STEPS = sorted(
 )
 
 
-def looked_at(columns: tuple[NumberColumn | CodeColumn, ...], layout: Layout) -> tuple[int, ...]:
-    """The columns with cells of several ticks that a function of one row can tell apart."""
+def looked_at(
+    columns: tuple[NumberColumn | CodeColumn, ...], layout: Layout, room: int
+) -> tuple[int, ...]:
+    """The columns with cells of several ticks, but not of more than there is room for.
+
+    A function of one row must be able to tell the ticks apart.
+    """
     return tuple(
         place
         for place, column in enumerate(columns)
         if isinstance(column, NumberColumn)
         and layout.numbers[column.number].shift == 0
-        and column.cells.widths.max() > 1
+        and _wide(column, room).any()
     )
+
+
+def _wide(column: NumberColumn, room: int) -> NDArray[np.bool_]:
+    return (column.cells.widths > 1) & (column.cells.widths <= room)
 
 
 @final
@@ -64,18 +73,22 @@ class Look:
     def of(histograms: Histograms, columns: tuple[int, ...], *, room: int, noise: float) -> Look:
         """The heaviest cells in which a single value could stand out, as many as find room.
 
-        `noise` is the deviation of a count of rows, if all columns are looked at.
+        `noise` is the deviation of a count of rows, if all columns are looked at.  Where no cell is
+        heavy the heaviest one is looked into: what is asked does not depend on any answer.
         """
         found = []
         for place in columns:
             column = _number(histograms, place)
             mass = histograms.cleaned[place].sum(0)[: column.cells.size]
-            heavy = (mass > _bar(room) * noise) & (column.cells.widths > 1)
             widths = column.cells.widths
-            found += [(-mass[j], place, j, int(widths[j])) for j in np.flatnonzero(heavy)]
-        chosen, taken = [], 0
-        for _, place, cell, width in sorted(found):
-            if taken + width <= room:
+            found += [
+                (-mass[j], place, j, int(widths[j])) for j in np.flatnonzero(_wide(column, room))
+            ]
+        chosen: list[tuple[int, int, int]] = []
+        taken = 0
+        for less, place, cell, width in sorted(found):
+            heavy = -less > _bar(room) * noise or not chosen
+            if heavy and taken + width <= room:
                 chosen.append((place, cell, width))
                 taken += width
         starts: dict[int, Index] = {}

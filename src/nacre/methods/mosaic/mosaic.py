@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
 NORM = 4096  # of one row in the second release, in whole units
 WIDE_FIRST = 0.5  # share of the histograms in tables of more columns than can be joined
-LOOK = 0.05  # share of the finer look into heavy cells, where a number has cells of many ticks
-TICKS = 200_000  # that it counts at most
+TICKS = 50_000  # that the look for single values counts at most
 WIDTH = 10_000  # cells of all columns together, about, in a table of many columns
 
 
@@ -69,6 +68,14 @@ class Mosaic(AbstractMethod):
 
     first: float = setting(
         0.3, "share of the budget for the histograms; the pairs get the rest", low=0.001, high=0.999
+    )
+    single: float = setting(
+        0.07,
+        "of what the histograms leave, the share for single values in heavy cells, where "
+        "numbers have cells of several; 0 for none",
+        low=0.001,
+        high=0.5,
+        or_zero=True,
     )
     cells: int = setting(
         512,
@@ -150,7 +157,7 @@ class Mosaic(AbstractMethod):
         first = Sum(
             name="histograms",
             bound=Bound(segments=(histograms,), by=label),
-            share=self._first(design) if design.joined > 1 else 1.0 - sum(e.share for e in look),
+            share=self._first(design) if design.joined > 1 else 1.0 - sum(q.share for q in look),
             unit=1.0,
             meaning="how many rows lie in each cell of each column" + given,
         )
@@ -161,7 +168,7 @@ class Mosaic(AbstractMethod):
         second = Sum(
             name="pairs of columns",
             bound=Bound(segments=(counts,), by=label if design.by_class else None),
-            share=1.0 - self._first(design) - sum(each.share for each in look),
+            share=1.0 - self._first(design) - sum(question.share for question in look),
             unit=NORM / math.sqrt(pairs + len(design.columns) - design.joined),
             meaning=f"how many rows lie in each pair of bins of at most {pairs} pairs of columns"
             + (given if design.by_class else ""),
@@ -169,18 +176,19 @@ class Mosaic(AbstractMethod):
         return first, *look, second
 
     def _look(self, encoder: TableEncoder, design: Design) -> tuple[Sum, ...]:
-        """The finer look, if there is anything to look at."""
+        """The look for single values, if there is anything to look at."""
         from nacre.histograms.atoms import looked_at
 
-        columns = looked_at(design.columns, encoder.layout)
-        if not columns:
+        room = min(TICKS, self.values)
+        columns = looked_at(design.columns, encoder.layout, room)
+        if not columns or not self.single:
             return ()
-        counts = Segment(size=min(TICKS, self.values), norm=NORM, signed=False)
+        counts = Segment(size=room, norm=NORM, signed=False)
         return (
             Sum(
                 name="values in heavy cells",
                 bound=Bound(segments=(counts,)),
-                share=LOOK,
+                share=self.single * (1.0 - self._first(design) if design.joined > 1 else 1.0),
                 unit=NORM / math.sqrt(len(columns)),
                 meaning=f"how many rows have each single value in the heaviest cells of "
                 f"{len(columns)} numbers at most",
@@ -263,17 +271,15 @@ class Mosaic(AbstractMethod):
     def _find_atoms(
         self, vault: Vault, design: Design, histograms: Histograms, places: Any, question: Sum
     ) -> Atoms:
-        """The finer look: single values that many rows of a heavy cell have."""
+        """Single values that many rows of a heavy cell have."""
         from nacre.embed.ticks import tick_features
-        from nacre.histograms.atoms import Atoms, Look, find_atoms, looked_at
+        from nacre.histograms.atoms import Look, find_atoms, looked_at
 
         encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
-        columns, noise = looked_at(design.columns, encoder.layout), vault.noise(question)
-        room = question.bound.segments[0].size
+        room, noise = question.bound.segments[0].size, vault.noise(question)
+        columns = looked_at(design.columns, encoder.layout, room)
         weight = math.floor(NORM / math.sqrt(len(columns)))
         look = Look.of(histograms, columns, room=room, noise=noise / weight)
-        if not look.starts:
-            return Atoms.none()
         # Fewer columns than might have been: each is seen more clearly.
         weight = math.floor(NORM / math.sqrt(max(len(look.starts), 1)))
         features = tick_features(places, design.columns, look.starts, weight)
