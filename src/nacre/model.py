@@ -92,9 +92,10 @@ class Model:
 
         Of images, an array of bytes and their labels: `images, labels = model.sample(100)`.
 
-        Every row satisfies the schema's constraints: those that do not are drawn again, so what is
-        returned follows the model given the constraints and conditions. If hardly any row can
-        satisfy them, the error says which is the rarest.
+        Every row satisfies the schema's constraints and facts: those that do not are drawn again,
+        and constraints between columns leave every group its share. What is returned follows the
+        model given the conditions. If hardly any row can satisfy them, the error says which is the
+        rarest.
 
         Args:
             n: how many.

@@ -8,7 +8,7 @@ shrink the groups that it speaks of.  All of it is post-processing, acceptance r
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -154,9 +154,13 @@ class Rejection:
             f"{self._moved()}"
         )
 
+    @property
+    def moved(self) -> Sequence[Any]:
+        """The groups that dropping alone would have moved, the farthest first."""
+        return () if self.weights is None else self.weights.moves
+
     def _moved(self) -> str:
-        """What became of the groups that dropping alone would have moved most."""
-        moves = () if self.weights is None else self.weights.moves
+        moves = self.moved
         if not moves:
             return ""
         lines = [
