@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 
-FORMAT = 4
+FORMAT = 5
 TEXT = 64 << 20  # bytes of JSON at most: once parsed, it may take thirty times as much
 DATES = (1980, 1, 1, 0, 0, 0)
 

@@ -92,9 +92,10 @@ class Model:
 
         Of images, an array of bytes and their labels: `images, labels = model.sample(100)`.
 
-        Every row satisfies the schema's constraints: those that do not are drawn again, so what is
-        returned follows the model given the constraints and conditions. If hardly any row can
-        satisfy them, the error says which is the rarest.
+        Every row satisfies the schema's constraints and facts: those that do not are drawn again,
+        and constraints between columns leave every group its share. What is returned follows the
+        model given the conditions. If hardly any row can satisfy them, the error says which is the
+        rarest.
 
         Args:
             n: how many.
@@ -234,7 +235,8 @@ def load(path: str | Path) -> Model:
                 raise NacreError("The guarantee leaves out what the schema was bought with.")
         # Drawing one row shows that generator and schema belong together.  Not through
         # constraints: hardly any row may satisfy them, which is no damage.
-        encoder.decode(encoder.settle(generator.sample(1, np.random.default_rng(0))))
+        rng = np.random.default_rng(0)
+        encoder.decode(encoder.settle(generator.sample(1, rng), rng))
         doubt = _doubt(model.guarantee)
     except MemoryError:
         raise ArchiveError(f"{path} does not fit into the memory that is left.") from None

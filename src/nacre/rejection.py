@@ -1,13 +1,14 @@
 """Draw rows that satisfy everything that is asked: what the model gives, conditioned by rejection.
 
-A row that breaks a rule is dropped and another is drawn, so what is kept follows the model's own
-distribution given the rules. All of it is post-processing, acceptance rates included.
+A row that breaks a rule is dropped and another is drawn.  Of those that break none, some groups are
+dropped less often than others (`nacre.rows.weights`), so that a rule between columns does not
+shrink the groups that it speaks of.  All of it is post-processing, acceptance rates included.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -19,6 +20,7 @@ from nacre.rows import AbstractEncoder
 
 CHUNK = 1 << 16
 PATIENCE = 20 * CHUNK  # candidates that are drawn before giving up
+PILOT = 4096, 1 << 15  # candidates, at least and at most, from which groups are weighed
 RAREST = 1e-3  # the acceptance rate below which it is given up then
 SHOWN = 5
 
@@ -48,6 +50,7 @@ class Rejection:
         self.generator = self._given(generator, encoder.fixed(self.rules))
         self.drawn = self.kept = self.tried = self.good = self.inside = 0
         self.passed = dict.fromkeys(self.rules, 0)
+        self.weights: Any = None
 
     @staticmethod
     def _given(generator: AbstractGenerator, fixed: dict[Any, int]) -> AbstractGenerator:
@@ -56,7 +59,8 @@ class Rejection:
 
     def none(self) -> pa.Table:
         """A table without rows."""
-        drawn = self.encoder.settle(self.generator.sample(1, np.random.default_rng(0)))
+        rng = np.random.default_rng(0)
+        drawn = self.encoder.settle(self.generator.sample(1, rng), rng)
         return self.encoder.decode(drawn[np.zeros(1, bool)])
 
     def batches(self, n: int, rng: np.random.Generator) -> Iterator[pa.Table]:
@@ -64,31 +68,46 @@ class Rejection:
         while self.kept < n:
             # Where rows are dropped, as many more are drawn as the past suggests.
             lost = (self.drawn + 1) / (self.kept + 1)
-            size = min(CHUNK, self.encoder.at_once, max(1, math.ceil((n - self.kept) * lost)))
-            part = self._candidates(size, rng)
-            self.drawn += size
-            self.good += part.num_rows
+            size = max(1, math.ceil((n - self.kept) * lost))
+            if not self.drawn and self.demanding:
+                size = min(max(PILOT[0], 2 * size), PILOT[1])
+            part = self._candidates(min(CHUNK, self.encoder.at_once, size), rng)
             part = part.slice(0, n - self.kept)
             self.kept += part.num_rows
-            if self.kept < self.drawn * RAREST and self.drawn > PATIENCE:
+            if self.good < self.drawn * RAREST and self.drawn > PATIENCE:
                 raise NacreError(self._too_rare())
             yield part
 
+    @property
+    def demanding(self) -> bool:
+        """Whether candidates may be dropped for what their columns are together."""
+        return self.encoder.may_drop(self.rules)
+
     def _candidates(self, size: int, rng: np.random.Generator) -> pa.Table:
         """What is left of so many candidates."""
-        rows = self.encoder.settle(self._draw(size, rng))
+        rows = self.encoder.settle(self._draw(size, rng), rng)
         good = rows.valid.copy()
         self.inside += int(np.count_nonzero(good))
-        for rule, holds in zip(self.rules, self.encoder.holds(rows, self.rules), strict=True):
+        held = self.encoder.holds(rows, self.rules)
+        for rule, holds in zip(self.rules, held, strict=True):
             self.passed[rule] += int(np.count_nonzero(holds))
             good &= holds
+        if not self.drawn and self.demanding:
+            self.weights = self.encoder.weigh(rows, self.rules, held)
+        self.drawn += size
         if not good.all():
             rows = rows[good]
+        kept = np.ones(len(rows), bool)
+        if self.weights is not None:
+            kept = rng.random(len(rows)) < self.encoder.chances(rows, self.weights)
         self.tried += len(rows)
+        if self.keep is None:
+            self.good += len(rows)
+            return self.encoder.decode(rows if kept.all() else rows[kept])
         table = self.encoder.decode(rows)
-        if self.keep is None or not len(rows):
-            return table
-        return table.filter(pa.array(self.keep(table), pa.bool_()))
+        asked = np.asarray(pa.array(self.keep(table), pa.bool_()).fill_null(False))
+        self.good += int(np.count_nonzero(asked))
+        return table.filter(pa.array(asked & kept))
 
     def _draw(self, size: int, rng: np.random.Generator) -> Any:
         try:
@@ -103,12 +122,12 @@ class Rejection:
         """Which rules almost no row satisfies, with their rates."""
         rates = self._rates()
         if self.keep is not None and self.tried:
-            rates.append((self.kept / self.tried, "`keep`, of the rows that satisfy the rest"))
+            rates.append((self.good / self.tried, "`keep`, of the rows that satisfy the rest"))
         lines = [f"  {what}: {_percent(rate)}" for rate, what in sorted(rates)[:SHOWN]]
         more = len(rates) - SHOWN
         return "\n".join(
             [
-                f"Only {self.kept:,} of {self.drawn:,} candidate rows ({_percent(self.rate)}) "
+                f"Only {self.good:,} of {self.drawn:,} candidate rows ({_percent(self.rate)}) "
                 "satisfy everything asked for: the model hardly ever makes such rows. Share of "
                 "candidates that satisfy",
                 *lines,
@@ -132,7 +151,25 @@ class Rejection:
         return (
             f"{_percent(self.rate)} of the candidate rows were kept; the others do not satisfy "
             f"everything asked for. The rarest is {what}, with {_percent(rate)}."
+            f"{self._moved()}"
         )
+
+    @property
+    def moved(self) -> Sequence[Any]:
+        """The groups that dropping alone would have moved, the farthest first."""
+        return () if self.weights is None else self.weights.moves
+
+    def _moved(self) -> str:
+        moves = self.moved
+        if not moves:
+            return ""
+        lines = [
+            f"  {move.group}: {_percent(move.wanted)} of the candidates, {_percent(move.dropped)} "
+            f"of those that break nothing, {_percent(move.kept)} of what was drawn"
+            for move in moves[:SHOWN]
+        ]
+        more = f"\n  and {len(moves) - SHOWN} more" if len(moves) > SHOWN else ""
+        return "\nGroups that constraints move:\n" + "\n".join(lines) + more
 
     @property
     def rate(self) -> float:

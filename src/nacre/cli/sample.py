@@ -68,7 +68,7 @@ def sample(
         if not writer.rows:
             writer.write(loaded.sample_arrow(0))
     say(f"{n:,} synthetic {what}: {output}", quiet=quiet)
-    if n and drawing.rate < MOSTLY:
+    if n and (drawing.rate < MOSTLY or drawing.moved):
         say(drawing.describe(), quiet=quiet)
 
 

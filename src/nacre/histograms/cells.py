@@ -2,12 +2,14 @@
 
 A category's cells are its codes.  A number's are its ticks while there are few of them, otherwise
 intervals with the two ends as cells of their own, since clamped and zero-inflated columns pile up
-there.  A nullable number has one cell more, for 'missing'.
+there; so have the values that many rows share by the schema's word, and those that by custom stand
+for none or unknown (0, -1, 999).  A nullable number has one cell more, for 'missing'.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import ClassVar, final
 
 import numpy as np
@@ -18,10 +20,15 @@ from nacre.schema import Layout, Number
 
 @dataclasses.dataclass(frozen=True)
 class Cells:
-    """The cells of one number: cell j holds ticks low[j] to high[j] (both included)."""
+    """The cells of one number: cell j holds ticks low[j] to high[j] (both included).
+
+    Of a cell that is there for one tick alone, among wider ones, `spike` holds that tick (from
+    which a function of one row may not tell those beside it apart); -1 for other cells.
+    """
 
     low: NDArray[np.int64]
     high: NDArray[np.int64]
+    spike: NDArray[np.int64] | None = None
 
     @property
     def size(self) -> int:
@@ -45,26 +52,37 @@ class Cells:
         return np.asarray(np.exp(1j * t * center) * kernel)
 
     def draw(self, cell: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """A tick for each given cell, uniform within it."""
-        return rng.integers(self.low[cell], self.high[cell], endpoint=True)
+        """A tick for each given cell, uniform within it; of a spike's cell the spike."""
+        found = rng.integers(self.low[cell], self.high[cell], endpoint=True)
+        if self.spike is None:
+            return found
+        return np.where(self.spike[cell] >= 0, self.spike[cell], found)
 
 
-def number_cells(ticks: int, *, most: int = 128, intervals: int = 64) -> Cells:
-    """Each tick its own cell if there are at most `most`, otherwise `intervals` and two ends."""
+def number_cells(
+    ticks: int, *, spikes: Sequence[int] = (), most: int = 128, intervals: int = 64
+) -> Cells:
+    """Each tick its own cell if there are at most `most`, otherwise `intervals` and two ends.
+
+    Each of the `spikes` is a cell of its own, too.
+    """
     if ticks < most:
         every = np.arange(ticks + 1, dtype=np.int64)
         return Cells(every, every)
     edges = np.rint(np.linspace(1, ticks, intervals + 1)).astype(np.int64)
-    return Cells(np.r_[0, edges[:-1], ticks], np.r_[0, edges[1:] - 1, ticks])
+    alone = np.array([edge for spike in spikes for edge in (spike, spike + 1)], np.int64)
+    low = np.unique(np.r_[0, edges, alone])
+    return Cells(low, np.r_[low[1:] - 1, ticks])
 
 
 def layout_cells(layout: Layout) -> list[Cells]:
     """The cells of every number of a layout."""
-    return [number_cells(number.ticks) for number in layout.numbers]
+    return [number_cells(number.ticks, spikes=number.spikes) for number in layout.numbers]
 
 
 EXACT_TICKS = 1 << 14  # a number with more ticks is cut on a grid of 2^16
 FEWEST_CELLS = 4  # of a number: both ends, and two between
+FEWEST_SPIKES = 2
 WIDE = 256  # cells of a number that has too many ticks for one cell each
 FEW = 64  # so many of them, at least, are equally wide
 NEAR = 1 << 12  # what is nearer to zero than this part of the range is as good as zero
@@ -73,8 +91,8 @@ NEAR = 1 << 12  # what is nearer to zero than this part of the range is as good 
 def fine_cells(number: Number, most: int) -> Cells:
     """At most `most` cells of a number; each end is a cell by itself, as rows pile up there.
 
-    Only such as a function of one row can tell apart: where it sees the leading bits of a tick,
-    every cell begins where these change.
+    So is each spike, which may come on top of these.  Only such cells as a function of one row can
+    tell apart: where it sees the leading bits of a tick, every cell begins where these change.
     """
     ticks, unit = number.ticks, 1 << number.shift
     if ticks < most:
@@ -82,8 +100,33 @@ def fine_cells(number: Number, most: int) -> Cells:
         return Cells(every, every)
     last = ticks // unit * unit
     inner = sorted({-(-tick // unit) * unit for tick in _cuts(number, most)})
-    low = np.array([0, unit, *(tick for tick in inner if unit < tick < last), last], np.int64)
-    return Cells(low, np.r_[low[1:] - 1, ticks])
+    base = {0, unit, *inner, last}
+    begins = {tick // unit * unit: tick for tick in alone(number, most)}
+    apart = {begin: tick for begin, tick in begins.items() if not {begin, begin + unit} <= base}
+    cuts = {*base, *apart, *(begin + unit for begin in apart)}
+    low = np.array(sorted(tick for tick in cuts if tick <= last), np.int64)
+    found = Cells(low, np.r_[low[1:] - 1, ticks])
+    if not apart:
+        return found
+    spike = np.full(found.size, -1, np.int64)
+    spike[np.searchsorted(low, list(apart))] = list(apart.values())
+    return dataclasses.replace(found, spike=spike)
+
+
+def alone(number: Number, most: int) -> tuple[int, ...]:
+    """The ticks of a number that get a cell each, for they may be spikes; none if all ticks do.
+
+    What the schema states comes before what is common, as an eighth of the cells is for spikes;
+    of two that a function of one row cannot tell apart the first one counts.
+    """
+    if number.ticks < most:
+        return ()
+    found: dict[int, int] = {}
+    for tick in (*number.spikes, *number.common):
+        found.setdefault(tick >> number.shift, tick)
+    room = max(FEWEST_SPIKES, most // 8)
+    ends = (0, number.positions)
+    return tuple(tick for position, tick in found.items() if position not in ends)[:room]
 
 
 def _cuts(number: Number, most: int) -> list[int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from nacre.histograms.atoms import Atoms
 from nacre.histograms.cells import CodeColumn, Column
 from nacre.schema import Encoded, Layout
 
@@ -108,8 +109,9 @@ def decode(
     label_place: int | None,
     layout: Layout,
     rng: np.random.Generator,
+    atoms: Atoms | None = None,
 ) -> Encoded:
-    """Cells as encoded rows: a number's tick is uniform within its cell."""
+    """Cells as encoded rows: a number's tick is uniform within its cell, but for its atoms."""
     ticks = np.zeros((len(cells), len(layout.numbers)), np.int64)
     codes = np.zeros((len(cells), len(layout.codes)), np.int32)
     for cell, column in zip(cells.T, columns, strict=True):
@@ -118,6 +120,8 @@ def decode(
             continue
         missing = cell == column.cells.size
         drawn = column.cells.draw(np.where(missing, 0, cell), rng)
+        if atoms is not None:
+            drawn = atoms.draw(column.number, cell, drawn, rng)
         ticks[:, column.number] = np.where(missing, 0, drawn)
         if column.missing is not None:
             codes[:, column.missing] = missing

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from nacre.histograms.bins import bin_sums, lump_rare, quantile_bins
 from nacre.histograms.cells import CodeColumn, Column
 from nacre.histograms.clean import clean
+from nacre.histograms.spikes import Parts
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -51,8 +52,14 @@ class Histograms:
         """From the released counts (C, all cells)."""
         ends = np.cumsum([column.size for column in columns])
         released = np.split(values, ends[:-1], axis=1)
-        widths = [np.zeros(0) if isinstance(k, CodeColumn) else k.cells.widths for k in columns]
-        cleaned, filled, sizes = clean(released, deviation(noise), widths)
+        parts = [
+            Parts.of(column, table, deviation(noise))
+            for column, table in zip(columns, released, strict=True)
+        ]
+        some = [part.table for part in parts]
+        found, known, sizes = clean(some, deviation(noise), [part.widths for part in parts])
+        cleaned = [p.join(table, mask) for p, table, mask in zip(parts, found, known, strict=True)]
+        filled = [part.mark(mask) for part, mask in zip(parts, known, strict=True)]
         return Histograms(columns, released, released, cleaned, filled, sizes, noise)
 
     def binned(self, column: int, group: Index) -> tuple[Array, Array]:

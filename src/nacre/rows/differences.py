@@ -311,9 +311,10 @@ def _steps(one: Column, other: Column) -> tuple[tuple[int, int], tuple[int, int]
         # Without decimals a tick is a part of the range: equal ranges have equal ticks.
         alike = one.type == other.type and (one.low, one.high) == (other.low, other.high)
         return ((0, 1), (0, 1)) if alike and Scale(one).dense and Scale(other).dense else None
-    decimals = [getattr(column, "decimals", 0) for column in (one, other)]
-    found = []
-    for column, mine in zip((one, other), decimals, strict=True):
-        step = 10 ** (max(decimals) - mine)
-        found.append((round(column.low * 10**mine) * step, step))
-    return found[0], found[1]
+    grids = [grid for column in (one, other) if (grid := column.grid) is not None]
+    decimals = max(grid.decimals for grid in grids)
+    scales = [10 ** (decimals - grid.decimals) for grid in grids]
+    first, second = (
+        (grid.first * scale, grid.step * scale) for grid, scale in zip(grids, scales, strict=True)
+    )
+    return first, second

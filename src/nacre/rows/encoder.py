@@ -116,10 +116,11 @@ class AbstractEncoder(abc.ABC):
     # -- the way out ---------------------------------------------------------------------------
 
     @abc.abstractmethod
-    def settle(self, drawn: Any) -> Any:
+    def settle(self, drawn: Any, rng: np.random.Generator) -> Any:
         """Rows as a generator draws them, as `holds` and `decode` take them.
 
         They have a length, `valid` (which of them can be decoded) and can be indexed by a mask.
+        `rng` is for what the schema leaves open, such as the rounding of a product.
         """
 
     @abc.abstractmethod
@@ -133,6 +134,21 @@ class AbstractEncoder(abc.ABC):
     @abc.abstractmethod
     def holds(self, rows: Any, rules: Sequence[Any]) -> list[NDArray[np.bool_]]:
         """For each rule, which rows satisfy it."""
+
+    def may_drop(self, rules: Sequence[Any]) -> bool:
+        """Whether drawn rows may be dropped for what their columns are together."""
+        return False
+
+    def weigh(self, rows: Any, rules: Sequence[Any], held: Sequence[NDArray[np.bool_]]) -> Any:
+        """Weights of candidates under which rules move no group's share; None for no weights.
+
+        `held` says for each rule which rows satisfy it; the weights have `chances` and `moves`.
+        """
+        return None
+
+    def chances(self, rows: Any, weights: Any) -> NDArray[np.float64]:
+        """How likely each row is to stay under `weights`."""
+        return np.ones(len(rows))
 
     @abc.abstractmethod
     def decode(self, rows: Any) -> pa.Table:

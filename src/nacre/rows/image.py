@@ -247,7 +247,7 @@ class ImageEncoder(AbstractEncoder):
 
     # -- the way out ---------------------------------------------------------------------------
 
-    def settle(self, drawn: Images | Encoded) -> Images:
+    def settle(self, drawn: Images | Encoded, rng: np.random.Generator) -> Images:
         """Images; also from rows of the layout."""
         if isinstance(drawn, Images):
             return drawn

@@ -12,14 +12,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
+from nacre.rows.completion import Completion
 from nacre.rows.differences import Difference, Differences, find_differences
 from nacre.rows.encoder import AbstractEncoder, Block, Label
 from nacre.rows.source import Source, Watch, open_source
+from nacre.rows.weights import Weights, weigh
 from nacre.schema import Encoded, Layout, Schema, SchemaError, as_types, stated_types
 from nacre.schema.constraints.condition import ColumnValues
 from nacre.schema.constraints.constraint import Rule
 from nacre.schema.constraints.domain import Contradiction, narrow
 from nacre.schema.constraints.given import given
+from nacre.schema.facts.bound import Absence
 
 
 class Row(NamedTuple):
@@ -42,6 +45,8 @@ class Row(NamedTuple):
 class TableEncoder(AbstractEncoder):
     """Rows of a table; where constraints order two columns, one is seen as its distance.
 
+    Columns that follow from others by the schema's facts are not seen at all.
+
     Attributes:
         schema: of the table, as people see it.
         differences: which columns are modeled by their distance from another.
@@ -58,15 +63,19 @@ class TableEncoder(AbstractEncoder):
     @classmethod
     def of(cls, schema: Schema, types: pa.Schema | None = None) -> Self:
         """The encoder of a schema, with the differences that its constraints ask for."""
-        return cls(schema, find_differences(schema), types)
+        return cls(schema, find_differences(Completion(schema).modeled), types)
+
+    @cached_property
+    def _completion(self) -> Completion:
+        return Completion(self.schema)
 
     @cached_property
     def _way(self) -> Differences:
-        return Differences(self.schema, self.differences)
+        return Differences(self._completion.modeled, self.differences)
 
     @property
     def modeled(self) -> Schema:
-        """The schema that methods see: a difference is a whole number from 0."""
+        """The schema that methods see: no column that facts determine, differences as numbers."""
         return self._way.modeled
 
     @property
@@ -89,7 +98,7 @@ class TableEncoder(AbstractEncoder):
     def label(self) -> Label | None:
         """The schema's label if it has a list of values; a numeric one is a column like others."""
         name = self.schema.label
-        if name is None or len(self.schema.columns) == 1 or name not in self._places:
+        if name is None or len(self.modeled.columns) == 1 or name not in self._places:
             return None
         return Label(name, self.layout.codes[self._places[name]].size)
 
@@ -157,7 +166,7 @@ class TableEncoder(AbstractEncoder):
 
     def encode(self, batch: pa.RecordBatch) -> Block:
         """Positions and codes; elementwise, so a function of each row alone."""
-        encoded = self._way.subtract(self.schema.encode(batch))
+        encoded = self._way.subtract(self._completion.drop(self.schema.encode(batch)))
         shifts = np.array([number.shift for number in self.layout.numbers], np.int64)
         return Block(
             Row(
@@ -173,9 +182,9 @@ class TableEncoder(AbstractEncoder):
 
     # -- the way out ---------------------------------------------------------------------------
 
-    def settle(self, drawn: Encoded) -> Encoded:
-        """Differences added up; a sum out of bounds is not valid."""
-        return self._way.add(drawn)
+    def settle(self, drawn: Encoded, rng: np.random.Generator) -> Encoded:
+        """Differences added up and facts computed; a sum out of bounds is not valid."""
+        return self._completion.complete(drawn, self._way.add, rng, self.schema.label)
 
     def rules(self, where: Mapping[str, Any] | None) -> tuple[Rule, ...]:
         """The schema's constraints and the caller's conditions."""
@@ -191,14 +200,43 @@ class TableEncoder(AbstractEncoder):
         found = {}
         for name, domain in domains.items():
             size = self.schema.columns[name].size
-            if size is not None and domain.only is not None:
-                found[self.schema.layout.code(name)] = domain.only if domain.only >= 0 else size - 1
+            if size is not None and domain.only is not None and name in self._places:
+                found[self._places[name]] = domain.only if domain.only >= 0 else size - 1
         return found
 
     def holds(self, rows: Encoded, rules: Sequence[Rule]) -> list[NDArray[np.bool_]]:
         """For each rule, which rows satisfy it."""
         view = ColumnValues.of(self.schema.columns, rows)
         return [rule.holds(view) for rule in rules]
+
+    def may_drop(self, rules: Sequence[Rule]) -> bool:
+        """See `AbstractEncoder`."""
+        between = any(len(rule.names) > 1 for rule in rules)
+        return between or bool(self.differences) or bool(self.schema.facts)
+
+    def weigh(
+        self, rows: Encoded, rules: Sequence[Rule], held: Sequence[NDArray[np.bool_]]
+    ) -> Weights | None:
+        """See `AbstractEncoder`; a rule on one column asks for rows, and moves what it moves."""
+        asked, good = np.ones(len(rows), bool), rows.valid.copy()
+        for rule, holds in zip(rules, held, strict=True):
+            good &= holds
+            if len(rule.names) == 1:
+                asked &= holds
+        computed = {f.column for f in self.schema.bound_facts if not isinstance(f, Absence)}
+        return weigh(
+            self.schema.columns,
+            ColumnValues.of(self.schema.columns, rows),
+            asked=asked,
+            good=good,
+            rules=rules,
+            label=self.schema.label,
+            free=[name for name in self.schema.names if name not in computed],
+        )
+
+    def chances(self, rows: Encoded, weights: Weights) -> NDArray[np.float64]:
+        """See `AbstractEncoder`."""
+        return weights.chances(ColumnValues.of(self.schema.columns, rows))
 
     def decode(self, rows: Encoded) -> pa.Table:
         """The table, in the stated types or the schema's own."""
@@ -224,5 +262,5 @@ class TableEncoder(AbstractEncoder):
         if text is not None:
             read = pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(text)))
             types = stated_types(read, schema)
-        way = Differences.from_list(schema, said["differences"])
+        way = Differences.from_list(Completion(schema).modeled, said["differences"])
         return cls(schema, tuple(way.stated), types)

@@ -20,6 +20,7 @@ from nacre.schema.columns.column import (
     NOT_A_NUMBER,
     NOT_TRUE_OR_FALSE,
     NOT_WHOLE,
+    OFF_STEP,
     OUT_OF_RANGE,
     UNKNOWN,
     Column,
@@ -27,19 +28,21 @@ from nacre.schema.columns.column import (
 )
 from nacre.schema.constraints.condition import ColumnValues, Part
 from nacre.schema.constraints.constraint import Rule
+from nacre.schema.facts.bound import BoundFact
 from nacre.schema.table import Batches, batches, require_columns
 
 ADVICE = {
     MISSING: "Set `nullable: true`, or remove the rows.",
     NOT_A_NUMBER: "Correct them, or set `nullable: true` and leave the cells empty.",
     NOT_WHOLE: "Make the column real, or correct them; --bad-rows zero rounds them.",
+    OFF_STEP: "Correct `step`, or leave it out; --bad-rows zero rounds them.",
     NOT_A_DATE: "Write them as 2024-12-31 or 2024-12-31T18:30:00.",
     NOT_TRUE_OR_FALSE: "Write true or false, or make the column categorical.",
     OUT_OF_RANGE: "Widen `low` and `high` if that is public; --bad-rows zero clamps them.",
     UNKNOWN: "List them in `values` if they are public, or set `other: true`.",
 }
 # What a fit with --bad-rows zero makes of a value that it can still use.
-MENDED = {OUT_OF_RANGE: "clamped", NOT_WHOLE: "rounded"}
+MENDED = {OUT_OF_RANGE: "clamped", NOT_WHOLE: "rounded", OFF_STEP: "rounded"}
 AS_MISSING = "taken as missing"
 
 
@@ -57,6 +60,8 @@ class Check:
             missing where the column is nullable.
         constraints: how many rows break each constraint. They fit, and a fit uses them:
             constraints bind only what is sampled.
+        facts: how many rows break each fact. They fit, and a fit uses them; what follows from other
+            columns is not read for a release.
         lines: how many lines of a CSV file have more or fewer fields than its header. They are no
             rows, and a fit with --bad-rows zero leaves them out.
         utf8: whether the file is UTF-8 throughout; what is not becomes U+FFFD.
@@ -68,6 +73,7 @@ class Check:
     columns: Mapping[str, Mapping[str, int]]
     mended: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
     constraints: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    facts: Mapping[str, int] = dataclasses.field(default_factory=dict)
     lines: int = 0
     utf8: bool = True
 
@@ -104,6 +110,11 @@ class Check:
         if broken := {text: count for text, count in self.constraints.items() if count}:
             lines.append("Rows that break constraints (used all the same; no sampled row will):")
             lines += [f"  `{text}`: {count:,}" for text, count in broken.items()]
+        if broken := {text: count for text, count in self.facts.items() if count}:
+            lines.append(
+                "Rows that break facts (used all the same; no sampled row will. Are they facts?):"
+            )
+            lines += [f"  `{text}`: {count:,}" for text, count in broken.items()]
         return "\n".join(lines)
 
     def _rescue(self) -> str:
@@ -112,7 +123,7 @@ class Check:
         ways = {
             MENDED.get(reason, AS_MISSING) for reasons in self.mended.values() for reason in reasons
         }
-        known = [way for way in (*MENDED.values(), AS_MISSING) if way in ways]
+        known = [way for way in dict.fromkeys((*MENDED.values(), AS_MISSING)) if way in ways]
         said = " or ".join([", ".join(known[:-1]), known[-1]] if known[1:] else known)
         parts = [
             f"use {mended:,} with the value {said}" if mended else "",
@@ -127,10 +138,17 @@ class Check:
         return ADVICE[reason]
 
 
-def examine(columns: Mapping[str, Column], rows: Batches, rules: Sequence[Rule] = ()) -> Check:
-    """Count, one batch at a time, the values that do not fit and the rows that break rules."""
+def examine(
+    columns: Mapping[str, Column],
+    rows: Batches,
+    rules: Sequence[Rule] = (),
+    facts: Sequence[BoundFact] = (),
+) -> Check:
+    """Count, one batch at a time, values that do not fit and rows that break rules and facts."""
     involved = frozenset(name for rule in rules for name in rule.names)
+    involved |= {name for fact in facts for name in (fact.column, *fact.sources)}
     broken = dict.fromkeys((rule.text for rule in rules), 0)
+    untrue = dict.fromkeys((fact.text for fact in facts), 0)
     counts: dict[str, Counter[str]] = {name: Counter() for name in columns}
     mended: dict[str, dict[str, None]] = {}
     total = bad_rows = refused_rows = 0
@@ -155,10 +173,13 @@ def examine(columns: Mapping[str, Column], rows: Batches, rules: Sequence[Rule] 
         view = ColumnValues(columns, batch.num_rows, parts.__getitem__)
         for rule in rules:
             broken[rule.text] += int(np.count_nonzero(~rule.holds(view)))
+        for text in untrue:
+            kept = [fact.holds(view) for fact in facts if fact.text == text]
+            untrue[text] += int(np.count_nonzero(~np.all(kept, axis=0)))
     found = {name: dict(+reasons) for name, reasons in counts.items()}
     found = {name: reasons for name, reasons in found.items() if reasons}
     ways = {name: tuple(sorted(reasons)) for name, reasons in mended.items()}
-    return Check(total, bad_rows, refused_rows, found, ways, broken)
+    return Check(total, bad_rows, refused_rows, found, ways, broken, untrue)
 
 
 def _part(reading: Reading) -> Part:

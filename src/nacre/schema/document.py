@@ -22,7 +22,7 @@ WIDTH = 96  # of a written line, two blanks of indent apart
 TYPES: dict[str, type[Column]] = {
     column.type: column for column in (Integer, Real, Categorical, Ordinal, Boolean, Datetime)
 }
-KEYS = ("nacre", "label", "provenance", "reviewed", "columns", "constraints", "releases")
+KEYS = ("nacre", "label", "provenance", "reviewed", "columns", "constraints", "facts", "releases")
 UNIT = (
     "`unit` is not supported yet: one row must be one person. Bring the table to one row a person "
     "first, and remove `unit`."
@@ -30,15 +30,18 @@ UNIT = (
 GUIDE = """\
 # A nacre schema: only facts that are public anyway, because models carry them in the open.
 # Each column has a `type`, and may be `nullable: true` (values may be missing):
-#   integer      low, high            whole numbers; what lies outside is clamped
+#   integer      low, high, step      whole numbers; what lies outside is clamped
 #   real         low, high, decimals  `decimals` digits after the point (leave out for any)
+#                `step: 100` means low, low + 100, ...; `spikes: [999]` values that many rows share
 #   categorical  values, other        `other: true` gathers values that are not listed
 #   ordinal      values               listed from lowest to highest
 #   boolean                           true or false
 #   datetime     low, high, step      `step` is the resolution, such as 1d, 1h, 15min, 1s
 # `values` are text: no, 1 and null mean just these words.
 # After the columns, `constraints` may list what every sampled row satisfies, such as
-# `start <= end`, `age >= 18 if employed = yes`, `forbid: {sex: Male, pregnant: yes}`.
+# `start <= end`, `age >= 18 if employed = yes`, `forbid: {sex: Male, pregnant: yes}`, and `facts`
+# what follows from other columns and need not be learned, such as `total = a + b`,
+# `end is missing exactly when status = open`, `group determined by code: {A1: A, B1: B}`.
 """
 LABEL = "# The column that models learn to predict.\n"
 PROVENANCE = """\
@@ -60,6 +63,7 @@ REVIEW_IMAGES = """\
 # know them without seeing these images? Until then a fit refuses the schema.
 """
 CONSTRAINTS = "# What every sampled row satisfies; rows that are fitted may break it.\n"
+FACTS = "# What follows from other columns in every row: it is computed, not learned.\n"
 RELEASES = "# What the private draft released; a fit adds its cost to its own.\n"
 
 
@@ -164,6 +168,7 @@ def unpack(said: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         "reviewed": as_flag(said.get("reviewed", False)),
         "releases": tuple(releases),
         "constraints": said.get("constraints") or (),
+        "facts": said.get("facts") or (),
     }
     return parts, problems
 
@@ -232,6 +237,8 @@ def dump(
     parts += [f"  {line}\n" for line in last]
     if "constraints" in said:
         parts += [CONSTRAINTS, _yaml({"constraints": said["constraints"]}, width=10**6)]
+    if "facts" in said:
+        parts += [FACTS, _yaml({"facts": said["facts"]}, width=10**6)]
     if "releases" in said:
         parts += [RELEASES, _yaml({"releases": said["releases"]})]
     return "".join(parts)

@@ -20,12 +20,15 @@ POSITION_BITS = 30  # so that positions, their sums and signs fit into 32-bit in
 class Number:
     """A number or time, encoded as a tick from 0 to `ticks`.
 
-    `zero` is the tick nearest to the value 0, if the values have a natural zero.
+    `zero` is the tick nearest to the value 0, if the values have a natural zero; `spikes` are
+    ticks that many rows are said to share, `common` those that many rows often do.
     """
 
     name: str
     ticks: int
     zero: int | None = None
+    spikes: tuple[int, ...] = ()
+    common: tuple[int, ...] = ()
 
     @property
     def shift(self) -> int:

@@ -21,6 +21,9 @@ from nacre.schema.columns.column import Column, shown
 from nacre.schema.constraints.constraint import Constraint, Rule, understand
 from nacre.schema.constraints.domain import Contradiction, narrow
 from nacre.schema.errors import SchemaError
+from nacre.schema.facts.bound import BoundFact
+from nacre.schema.facts.statement import Fact, parse
+from nacre.schema.facts.understand import understand_facts
 from nacre.schema.layout import Code, Encoded, Layout, Number
 from nacre.schema.suggest import suggest
 
@@ -43,6 +46,9 @@ class Schema:
         releases: what a private draft released, recorded so that a fit can compose it.
         constraints: what every sampled row satisfies: statements such as "start <= end" or
             "age >= 18 if employed = yes", {"forbid": {...}} and {"fixed": {...}}.
+        facts: what follows from other columns in every row, and so is computed and not modeled:
+            "total = a + b", "end is missing exactly when status = open", and tables such as
+            {"group determined by code": {"A1": "A"}}.
 
     Examples:
         >>> from nacre.schema import Boolean, Integer
@@ -57,6 +63,8 @@ class Schema:
     reviewed: bool = False
     releases: tuple[dict[str, Any], ...] = ()
     constraints: Sequence[Constraint | str | Mapping[str, Any]] = ()
+    facts: Sequence[Fact | str | Mapping[str, Any]] = ()
+    bound_facts: tuple[BoundFact, ...] = dataclasses.field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", dict(self.columns))
@@ -92,7 +100,15 @@ class Schema:
             found.append(f"reviewed={shown(self.reviewed)} must be true or false.")
         if not all(isinstance(release, dict) for release in self.releases):
             found.append("releases must be a list of mappings, as a private draft writes them.")
-        return found + self._settle_constraints(known=not found)
+        known = not found
+        return found + self._settle_constraints(known=known) + self._settle_facts(known=known)
+
+    def _settle_facts(self, *, known: bool) -> list[str]:
+        """Put facts into their canonical form and their order; returns what is wrong with them."""
+        facts, bound, problems = understand_facts(self.facts, self.columns, self.label, known=known)
+        object.__setattr__(self, "facts", facts)
+        object.__setattr__(self, "bound_facts", bound)
+        return problems
 
     def _settle_constraints(self, *, known: bool) -> list[str]:
         """Put constraints into their canonical form; returns what is wrong with them."""
@@ -139,7 +155,8 @@ class Schema:
         numbers, codes = [], []
         for name, column in self.columns.items():
             if column.ticks is not None:
-                numbers.append(Number(name, column.ticks, column.zero))
+                stated, common = column.spike_ticks
+                numbers.append(Number(name, column.ticks, column.zero, stated, common))
                 if column.nullable:
                     codes.append(Code(name, 2, "missing"))
             elif column.size is not None:
@@ -216,7 +233,7 @@ class Schema:
 
         Takes a table, a batch, or anything that yields batches, of which it keeps only counts.
         """
-        return examine(self.columns, rows, self.rules)
+        return examine(self.columns, rows, self.rules, self.bound_facts)
 
     def require_usable(self) -> None:
         """Refuse a schema whose facts were read from the rows until a person has reviewed it."""
@@ -236,7 +253,7 @@ class Schema:
     def select(self, names: Iterable[str]) -> Schema:
         """The schema of some of the columns, in the order given.
 
-        The label stays if chosen, and so do constraints that speak of no other column.
+        The label stays if chosen, and so do constraints and facts that speak of no other column.
         """
         names = tuple(names)
         if unknown := [name for name in names if name not in self.columns]:
@@ -252,7 +269,15 @@ class Schema:
             columns=columns,
             label=label,
             constraints=[said for said, rule in pairs if rule.names <= columns.keys()],
+            facts=self._facts_of(columns),
         )
+
+    def _facts_of(self, columns: Mapping[str, Column]) -> list[Fact]:
+        """The facts that speak of these columns only."""
+        names: dict[str, set[str]] = {}
+        for fact in self.bound_facts:
+            names.setdefault(fact.text, set()).update({fact.column}, fact.sources)
+        return [each for each in map(parse, self.facts) if names[str(each)] <= columns.keys()]
 
     def with_constraints(self, constraints: Sequence[str | Mapping[str, Any]]) -> Schema:
         """The same schema with other constraints, or none."""
@@ -297,6 +322,8 @@ class Schema:
         if self.constraints:
             stated = (Constraint.of(each, self.columns) for each in self.constraints)
             said["constraints"] = [constraint.plain() for constraint in stated]
+        if self.facts:
+            said["facts"] = [parse(fact).plain() for fact in self.facts]
         if self.releases:
             said["releases"] = list(self.releases)
         return said

@@ -41,10 +41,19 @@ def test_a_narrow_table_is_counted_in_full():
     found = design(schema())
     assert found.by_class and found.joined == 5
     assert found.size == 3 * 24 * 24 + 6 * 24 * 6 + 36 + 3 * 24 + 2 * 6
-    first, second = questions(Mosaic(), schema())
+    first, single, pairs = questions(Mosaic(), schema())
     assert first.bound.segments[0].norm == pytest.approx(5**0.5)
-    assert second.bound.segments[0].norm == NORM
-    assert first.share + second.share == pytest.approx(1)
+    assert single.bound.segments[0].norm == pairs.bound.segments[0].norm == NORM
+    assert first.share + single.share + pairs.share == pytest.approx(1)
+
+
+def test_single_values_are_looked_for_only_where_cells_hold_several():
+    short = schema(0, 2, 2, x=Integer(low=0, high=100), z=Real(low=0, high=1))
+    assert [q.name for q in questions(Mosaic(), short)] == ["histograms", "pairs of columns"]
+    assert len(questions(Mosaic(single=0), schema())) == 2
+    alone = questions(Mosaic(), schema(1, 0, 0))
+    assert [q.name for q in alone] == ["histograms", "values in heavy cells"]
+    assert sum(q.share for q in alone) == pytest.approx(1)
 
 
 def test_wide_tables_have_fewer_cells_and_are_joined_in_part():

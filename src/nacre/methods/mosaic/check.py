@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nacre.errors import NacreError
+from nacre.histograms.atoms import Atoms
 
 if TYPE_CHECKING:
     from nacre.methods.mosaic.generator import MosaicGenerator
@@ -25,6 +26,7 @@ def check(generator: MosaicGenerator) -> None:
         raise NacreError("The noise of the counts that the mosaic was made from is out of range.")
     _check_bins(g, g.components.shape[1])
     _check_pairs(g, g.weights.shape[1])
+    Atoms(g.atoms, g.atom_shares).check(g.layout, g.sizes)
 
 
 def _check_bins(g: MosaicGenerator, bins: int) -> None:

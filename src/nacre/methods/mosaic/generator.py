@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
+from nacre.histograms.atoms import Atoms
 from nacre.histograms.cells import (
     EXACT_TICKS,
     FEWEST_CELLS,
@@ -68,6 +69,8 @@ class MosaicGenerator(AbstractGenerator):
         linked: (sum of the links' sizes,) the joint tables that they are to have.
         counts: (C, cells) the first release as it was, if it is kept.
         noise: the deviation of one of these counts.
+        atoms: (A, 3) single values inside wide cells: number, cell and tick.
+        atom_shares: (A,) of the rows of their cells.
         fixed: codes that every row is to have.
     """
 
@@ -91,11 +94,21 @@ class MosaicGenerator(AbstractGenerator):
     )
     counts: Array | None = stored.field(stored.Array("C", "cells", optional=True), default=None)
     noise: float = stored.field(stored.Real(low=0), default=0.0)
+    atoms: Index = stored.field(
+        stored.Array(None, 3, dtype=np.int64, low=0), default_factory=lambda: Atoms.none().places
+    )
+    atom_shares: Array = stored.field(
+        stored.Array(None, low=0), default_factory=lambda: Atoms.none().shares
+    )
     fixed: Mapping[int, int] = dataclasses.field(default_factory=dict)
 
     def given(self, fixed: Mapping[int, int]) -> Self:
         """Condition on codes (place among the layout's codes -> code), by Bayes' rule."""
         return dataclasses.replace(self, fixed=dict(fixed))
+
+    def with_atoms(self, atoms: Atoms) -> Self:
+        """The same with single values inside its cells."""
+        return dataclasses.replace(self, atoms=atoms.places, atom_shares=atoms.shares)
 
     def sample(self, n: int, rng: np.random.Generator) -> Encoded:
         """Draw rows; conditions hold by Bayes' rule, but for what links draw again."""
@@ -114,7 +127,8 @@ class MosaicGenerator(AbstractGenerator):
                 cells[:, column] = draw_cells(self.inside[:, span], group, none, label, rng)
         for column, cell in given.items():
             cells[:, column] = cell
-        return decode(cells, label, columns, self.label, layout, rng)
+        atoms = Atoms(self.atoms, self.atom_shares)
+        return decode(cells, label, columns, self.label, layout, rng, atoms)
 
     def rows(
         self,

@@ -1,8 +1,9 @@
 """Mosaic: match private two-way marginals, class by class, with a mixture of products.
 
-Two releases.  The first is a fine histogram of every column for each class; from it alone follow
-coarse bins (a spike is a bin by itself, the others hold equal mass), and how many columns and bins
-the noise will let be seen.  The second counts pairs of bins for each class, within a public bound.
+The first release is a fine histogram of every column for each class; from it alone follow coarse
+bins (a spike is a bin by itself, the others hold equal mass), and how many columns and bins the
+noise will let be seen.  Where numbers have cells of many values, a small release looks for single
+values in the heavy ones.  The last one counts pairs of bins for each class, within a public bound.
 A row touches one class only, so the label costs nothing.  The rest is post-processing: mixtures
 fitted as closely as the noise allows, and a label model taught by the same counts.
 """
@@ -22,6 +23,7 @@ from nacre.rows import TableEncoder
 from nacre.vault import Adjacency, Bound, Segment, Sum
 
 if TYPE_CHECKING:
+    from nacre.histograms.atoms import Atoms
     from nacre.histograms.histograms import Histograms
     from nacre.methods.mosaic.generator import MosaicGenerator
     from nacre.methods.mosaic.learn import Loose, Pairs
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 NORM = 4096  # of one row in the second release, in whole units
 WIDE_FIRST = 0.5  # share of the histograms in tables of more columns than can be joined
+TICKS = 50_000  # that the look for single values counts at most
 WIDTH = 10_000  # cells of all columns together, about, in a table of many columns
 
 
@@ -65,6 +68,14 @@ class Mosaic(AbstractMethod):
 
     first: float = setting(
         0.3, "share of the budget for the histograms; the pairs get the rest", low=0.001, high=0.999
+    )
+    single: float = setting(
+        0.07,
+        "of what the histograms leave, the share for single values in heavy cells, where "
+        "numbers have cells of several; 0 for none",
+        low=0.001,
+        high=0.5,
+        or_zero=True,
     )
     cells: int = setting(
         512,
@@ -142,26 +153,47 @@ class Mosaic(AbstractMethod):
         given = f" for each value of '{label.name}'" if label else ""
         size, columns = sum(column.size for column in design.columns), len(design.columns)
         histograms = Segment(size=size, norm=math.sqrt(columns), signed=False)
+        look = self._look(encoder, design)
         first = Sum(
             name="histograms",
             bound=Bound(segments=(histograms,), by=label),
-            share=self._first(design),
+            share=self._first(design) if design.joined > 1 else 1.0 - sum(q.share for q in look),
             unit=1.0,
             meaning="how many rows lie in each cell of each column" + given,
         )
         if design.joined < 2:
-            return (first,)
+            return (first, *look)
         counts = Segment(size=design.size, norm=NORM, signed=False)
         pairs = design.joined * (design.joined - 1) // 2
         second = Sum(
             name="pairs of columns",
             bound=Bound(segments=(counts,), by=label if design.by_class else None),
-            share=1.0 - self._first(design),
+            share=1.0 - self._first(design) - sum(question.share for question in look),
             unit=NORM / math.sqrt(pairs + len(design.columns) - design.joined),
             meaning=f"how many rows lie in each pair of bins of at most {pairs} pairs of columns"
             + (given if design.by_class else ""),
         )
-        return first, second
+        return first, *look, second
+
+    def _look(self, encoder: TableEncoder, design: Design) -> tuple[Sum, ...]:
+        """The look for single values, if there is anything to look at."""
+        from nacre.histograms.atoms import looked_at
+
+        room = min(TICKS, self.values)
+        columns = looked_at(design.columns, encoder.layout, room)
+        if not columns or not self.single:
+            return ()
+        counts = Segment(size=room, norm=NORM, signed=False)
+        return (
+            Sum(
+                name="values in heavy cells",
+                bound=Bound(segments=(counts,)),
+                share=self.single * (1.0 - self._first(design) if design.joined > 1 else 1.0),
+                unit=NORM / math.sqrt(len(columns)),
+                meaning=f"how many rows have each single value in the heaviest cells of "
+                f"{len(columns)} numbers at most",
+            ),
+        )
 
     def _first(self, design: Design) -> float:
         """The histograms' share: all if there are no pairs, more if many columns have none."""
@@ -178,6 +210,7 @@ class Mosaic(AbstractMethod):
         import numpy as np
 
         from nacre.embed.marginals import cell_places, single_features
+        from nacre.histograms.atoms import Atoms
         from nacre.histograms.histograms import Histograms
         from nacre.methods.mosaic.fit import fit_mixtures
         from nacre.methods.mosaic.learn import (
@@ -194,12 +227,16 @@ class Mosaic(AbstractMethod):
         places = cell_places(layout, design.columns)
         sums = vault.sum(question, single_features(places))
         histograms = Histograms.of(design.columns, sums.values, sums.noise[0])
+        atoms = Atoms.none()
+        if self._look(encoder, design):
+            atoms = self._find_atoms(vault, design, histograms, places, rest.pop(0))
         if not rest:
             components = np.zeros((1, 0), np.float32)
             weights = (histograms.sizes / histograms.total)[None].astype(np.float32)
-            return without_label_model(
+            alone = without_label_model(
                 histograms, None, components, weights, most=design.most, label=label, layout=layout
             )
+            return alone.with_atoms(atoms)
         order = _strongest(histograms, encoder.target)
         loose, pairs = self._count(vault, design, histograms, order, places, rest[0])
         histograms = refined(histograms, loose)
@@ -218,6 +255,7 @@ class Mosaic(AbstractMethod):
         plain = without_label_model(
             histograms, pairs, components, weights, most=design.most, label=label, layout=layout
         )
+        plain = plain.with_atoms(atoms)
         if label is None or not self.teacher:
             return plain
         return with_label_model(
@@ -229,6 +267,24 @@ class Mosaic(AbstractMethod):
             pair_deviation=self.teacher_pairs,
             rng=rng,
         )
+
+    def _find_atoms(
+        self, vault: Vault, design: Design, histograms: Histograms, places: Any, question: Sum
+    ) -> Atoms:
+        """Single values that many rows of a heavy cell have."""
+        from nacre.embed.ticks import tick_features
+        from nacre.histograms.atoms import Look, find_atoms, looked_at
+
+        encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
+        room, noise = question.bound.segments[0].size, vault.noise(question)
+        columns = looked_at(design.columns, encoder.layout, room)
+        weight = math.floor(NORM / math.sqrt(len(columns)))
+        look = Look.of(histograms, columns, room=room, noise=noise / weight)
+        # Fewer columns than might have been: each is seen more clearly.
+        weight = math.floor(NORM / math.sqrt(max(len(look.starts), 1)))
+        features = tick_features(places, design.columns, look.starts, weight)
+        sums = vault.sum(question, features)
+        return find_atoms(histograms, look, sums.values[0] / weight, sums.noise[0] / weight)
 
     def _count(
         self,

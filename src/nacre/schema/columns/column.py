@@ -14,6 +14,7 @@ import pyarrow as pa
 MISSING = "missing"
 NOT_A_NUMBER = "not a number"
 NOT_WHOLE = "not a whole number"
+OFF_STEP = "between two steps"
 NOT_A_DATE = "not a date"
 NOT_TRUE_OR_FALSE = "not true or false"
 OUT_OF_RANGE = "out of range"
@@ -88,6 +89,11 @@ class Column(abc.ABC):
     def zero(self) -> int | None:
         """The tick nearest to the value 0; None for codes, and for times, which have no zero."""
         return None
+
+    @property
+    def spike_ticks(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Ticks between the two ends that many rows share: as is stated, and as is common."""
+        return (), ()
 
     @property
     @abc.abstractmethod

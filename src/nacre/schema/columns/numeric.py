@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, ClassVar, final
 
@@ -14,6 +15,7 @@ from nacre.schema.columns import cells
 from nacre.schema.columns.column import (
     NOT_A_NUMBER,
     NOT_WHOLE,
+    OFF_STEP,
     OUT_OF_RANGE,
     Column,
     Reading,
@@ -22,10 +24,10 @@ from nacre.schema.columns.column import (
     settle,
     shown,
 )
+from nacre.schema.columns.grid import COMMON, DIGITS, Grid, dense_tick, digits
 
 LARGEST_INTEGER = 2**53 - 1  # float64, and so JSON and most tools, hold integers up to here
 REAL_TICKS = 2**30  # without `decimals`: an error of half a billionth of the range
-DIGITS = 15  # so many decimal digits survive float64
 # NumPy warns of overflows and of signaling NaNs, and so would tell that a row has one.
 quiet = np.errstate(all="ignore")
 
@@ -33,19 +35,32 @@ quiet = np.errstate(all="ignore")
 @final
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Integer(Column):
-    """Whole numbers from `low` to `high`; tick = x - low, exact.
+    """Whole numbers from `low` to `high`, each `step` from the last; tick = (x - low) / step.
+
+    `spikes` are values that many rows are known to share; methods keep them apart from others.
 
     Examples:
         >>> Integer(low=17, high=90).ticks
         73
+        >>> Integer(low=0, high=100_000, step=100).ticks
+        1000
     """
 
     type: ClassVar[str] = "integer"
     low: int
     high: int
+    step: int = 1
+    spikes: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        settle(self, low=as_whole(self.low), high=as_whole(self.high))
+        spikes = _listed(self.spikes, as_whole)
+        settle(
+            self,
+            low=as_whole(self.low),
+            high=as_whole(self.high),
+            step=as_whole(self.step),
+            spikes=spikes,
+        )
 
     def problems(self) -> list[str]:
         """See `Column`."""
@@ -58,7 +73,15 @@ class Integer(Column):
                     f"{name}={shown(value)} is beyond 2^53 - 1, where whole numbers stop being "
                     "exact. Give a nearer bound, or make the column categorical."
                 )
-        return found or _order(self.low, self.high)
+        if not isinstance(self.step, int) or isinstance(self.step, bool) or self.step < 1:
+            found.append(f"step={shown(self.step)} must be a whole number from 1.")
+        found = found or _order(self.low, self.high)
+        return found or _whole_steps(self, self.grid) or _spike_problems(self, self.grid)
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The numbers that ticks stand for."""
+        return Grid(self.low, self.step, 0)
 
     def accepts(self, kind: pa.DataType) -> bool:
         """See `Column`."""
@@ -70,27 +93,38 @@ class Integer(Column):
         values, missing, unreadable = cells.numbers(array)
         clamped, outside = _clamp(values, self.low, self.high)
         whole = np.rint(clamped)
+        units = whole.astype(np.int64)
+        ticks = self.grid.ticks(units)
+        changed = {OUT_OF_RANGE: outside, NOT_WHOLE: whole != clamped}
+        if self.step > 1:
+            changed[OFF_STEP] = self.grid.units(ticks) != units
         return Reading.of_ticks(
-            whole.astype(np.int64) - self.low,
+            ticks,
             missing=missing,
             unreadable={NOT_A_NUMBER: unreadable},
-            changed={OUT_OF_RANGE: outside, NOT_WHOLE: whole != clamped},
+            changed=changed,
             nullable=self.nullable,
         )
 
     def write(self, values: np.ndarray, missing: np.ndarray | None) -> pa.Array:
         """See `Column`."""
-        return pa.array(values + self.low, pa.int64(), mask=missing)
+        return pa.array(self.grid.units(np.asarray(values, np.int64)), pa.int64(), mask=missing)
 
     @property
     def ticks(self) -> int:
         """See `Column`."""
-        return self.high - self.low
+        return (self.high - self.low) // self.step
 
     @property
     def zero(self) -> int:
         """See `Column`."""
-        return _zero(self.low, self.high, self.ticks)
+        return dense_tick(0, self.low, self.high, self.ticks)
+
+    @property
+    def spike_ticks(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """See `Column`."""
+        ticks = [_inner_ticks(some, self.grid, self.ticks) for some in (self.spikes, COMMON)]
+        return ticks[0], ticks[1]
 
     @property
     def size(self) -> None:
@@ -103,22 +137,34 @@ class Integer(Column):
 class Real(Column):
     """Real numbers from `low` to `high`.
 
-    With `decimals` a tick is one unit of the last decimal and the round trip is exact;
-    without, the range has 2^30 ticks.
+    With `decimals` a tick is one unit of the last decimal, with `step` one step from `low`, and
+    the round trip is exact; without either, the range has 2^30 ticks.  `spikes` are values that
+    many rows are known to share; methods keep them apart from others.
 
     Examples:
         >>> Real(low=0, high=1, decimals=2).ticks
         100
+        >>> Real(low=0, high=10, step=0.25).ticks
+        40
     """
 
     type: ClassVar[str] = "real"
     low: float
     high: float
     decimals: int | None = None
+    step: float | None = None
+    spikes: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         decimals = self.decimals if self.decimals is None else as_whole(self.decimals)
-        settle(self, low=as_number(self.low), high=as_number(self.high), decimals=decimals)
+        settle(
+            self,
+            low=as_number(self.low),
+            high=as_number(self.high),
+            decimals=decimals,
+            step=self.step if self.step is None else as_number(self.step),
+            spikes=_listed(self.spikes, as_number),
+        )
 
     def problems(self) -> list[str]:
         """See `Column`."""
@@ -127,39 +173,56 @@ class Real(Column):
             if not isinstance(value, float) or not math.isfinite(value):
                 found.append(f"{name}={shown(value)} must be a finite number.")
         found = found or _order(self.low, self.high) or self._width()
-        if self.decimals is None:
-            return found
-        if not isinstance(self.decimals, int) or not 0 <= self.decimals <= DIGITS:
-            return [*found, f"decimals={shown(self.decimals)} must be a number from 0 to {DIGITS}."]
-        return found or [p for name in ("low", "high") for p in self._grid(name)]
+        whole = isinstance(self.decimals, int) and 0 <= self.decimals <= DIGITS
+        if self.decimals is not None and not whole:
+            found.append(f"decimals={shown(self.decimals)} must be a number from 0 to {DIGITS}.")
+        if self.step is not None and not _positive(self.step):
+            found.append(f"step={shown(self.step)} must be a number above 0.")
+        if self.step is not None or self.decimals is not None:
+            found = found or [p for name in ("low", "high", "step") for p in self._digits(name)]
+            found = found or (_whole_steps(self, self._grid) if self.step is not None else [])
+        return found or _spike_problems(self, self.grid)
 
     def _width(self) -> list[str]:
         if math.isfinite(self.high - self.low):
             return []
         return [f"the range from low={self.low} to high={self.high} is too wide. Narrow it."]
 
-    def _grid(self, name: str) -> list[str]:
-        value: float = getattr(self, name)
-        if abs(value) * self._unit > 10**DIGITS:
-            return [
-                f"{name}={value} with decimals={self.decimals} needs more than {DIGITS} digits. "
-                "Lower `decimals`, or leave it out."
-            ]
-        if np.rint(value * self._unit) / self._unit != value:
+    def _digits(self, name: str) -> list[str]:
+        """Whether a number has a place on the grid, within what float64 can hold."""
+        value: float | None = getattr(self, name)
+        decimals = self._decimals
+        if value is None:
+            return []
+        if decimals > DIGITS or abs(value) * 10**decimals > 10**DIGITS:
+            given = self.decimals is not None
+            said = f"decimals={self.decimals}" if given else f"step={self.step}"
+            advice = "Lower `decimals`, or leave it out." if given else "Round `step`."
+            return [f"{name}={value} with {said} needs more than {DIGITS} digits. {advice}"]
+        if np.rint(value * 10**decimals) / 10**decimals != value:
+            outward = f"Round {name} outward" if name != "step" else "Round `step`"
             return [
                 f"{name}={value} has more than decimals={self.decimals} decimals. "
-                f"Round {name} outward, or raise `decimals`."
+                f"{outward}, or raise `decimals`."
             ]
         return []
 
     @cached_property
-    def _unit(self) -> float:
-        return float(10 ** (self.decimals or 0))
+    def _decimals(self) -> int:
+        if self.decimals is not None or self.step is None:
+            return self.decimals or 0
+        return max(digits(self.low), digits(self.high), digits(self.step))
 
     @cached_property
-    def _first(self) -> int:
-        """The integer that tick 0 stands for, in units of the last decimal."""
-        return int(np.rint(self.low * self._unit))
+    def _grid(self) -> Grid:
+        unit = 10**self._decimals
+        step = 1 if self.step is None else int(np.rint(self.step * unit))
+        return Grid(int(np.rint(self.low * unit)), step, self._decimals)
+
+    @property
+    def grid(self) -> Grid | None:
+        """The numbers that ticks stand for; None if there are too many to be written down."""
+        return None if self.decimals is None and self.step is None else self._grid
 
     def accepts(self, kind: pa.DataType) -> bool:
         """See `Column`."""
@@ -169,7 +232,8 @@ class Real(Column):
     def read(self, array: pa.Array) -> Reading:
         """See `Column`."""
         values, missing, unreadable = cells.numbers(array)
-        if self.decimals is None:
+        grid, changed = self.grid, {}
+        if grid is None:
             clamped, outside = _clamp(values, self.low, self.high)
             if pa.types.is_float32(array.type):  # 0.1 there is a little more than 0.1 here
                 outside &= values.astype(np.float32) != clamped.astype(np.float32)
@@ -177,37 +241,60 @@ class Real(Column):
             ticks = ticks.astype(np.int64)
         else:
             # Of the value itself, not of its distance to `low`, which is rounded already.
-            units = np.rint(values * self._unit)
-            units, outside = _clamp(units, self._first, self._first + self.ticks)
-            ticks = units.astype(np.int64) - self._first
+            near = np.rint(values * float(grid.unit))
+            near, outside = _clamp(near, grid.first, grid.first + grid.step * self.ticks)
+            units = near.astype(np.int64)
+            ticks = grid.ticks(units)
+            if grid.step > 1:
+                changed = {OFF_STEP: grid.units(ticks) != units}
         return Reading.of_ticks(
             ticks,
             missing=missing,
             unreadable={NOT_A_NUMBER: unreadable},
-            changed={OUT_OF_RANGE: outside},
+            changed={OUT_OF_RANGE: outside, **changed},
             nullable=self.nullable,
         )
 
     def write(self, values: np.ndarray, missing: np.ndarray | None) -> pa.Array:
         """See `Column`."""
-        if self.decimals is None:
-            reals = self.low + values / REAL_TICKS * (self.high - self.low)
-            reals = np.clip(reals, self.low, self.high)
-        else:
-            reals = (values + self._first) / self._unit
+        values = np.asarray(values, np.int64)
+        if self.grid is not None:
+            return pa.array(self.grid.values(values), pa.float64(), mask=missing)
+        reals = self.low + values / REAL_TICKS * (self.high - self.low)
+        reals = np.clip(reals, self.low, self.high)
+        for tick, value in self._exact.items():  # a spike is the number itself, not near it
+            reals[values == tick] = value
         return pa.array(reals, pa.float64(), mask=missing)
+
+    @cached_property
+    def _exact(self) -> dict[int, float]:
+        """Of a dense column, the spikes by tick."""
+        inside = [value for value in (*COMMON, *self.spikes) if self.low < value < self.high]
+        return {self._tick(value): float(value) for value in inside}
+
+    def _tick(self, value: float) -> int:
+        return dense_tick(value, self.low, self.high, REAL_TICKS)
 
     @property
     def ticks(self) -> int:
         """See `Column`."""
-        if self.decimals is None:
+        if self.grid is None:
             return REAL_TICKS
-        return int(np.rint(self.high * self._unit)) - self._first
+        return (int(np.rint(self.high * self.grid.unit)) - self.grid.first) // self.grid.step
 
     @property
     def zero(self) -> int:
         """See `Column`."""
-        return _zero(self.low, self.high, self.ticks)
+        return dense_tick(0, self.low, self.high, self.ticks)
+
+    @property
+    def spike_ticks(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """See `Column`."""
+        if self.grid is not None:
+            ticks = [_inner_ticks(some, self.grid, self.ticks) for some in (self.spikes, COMMON)]
+            return ticks[0], ticks[1]
+        stated = {self._tick(value) for value in self.spikes}
+        return tuple(stated & set(self._exact)), tuple(self._exact)
 
     @property
     def size(self) -> None:
@@ -225,6 +312,53 @@ def _clamp(values: np.ndarray, low: float, high: float) -> tuple[np.ndarray, np.
     return np.fmin(np.fmax(values, low), high), outside
 
 
-def _zero(low: float, high: float, ticks: int) -> int:
-    """The tick nearest to the value 0."""
-    return round(min(max(-low / (high - low), 0), 1) * ticks)
+def _listed(values: Any, convert: Any) -> Any:
+    """A list as a tuple of numbers; anything else is left for `problems` to report."""
+    if not isinstance(values, list | tuple):
+        return values
+    return tuple(dict.fromkeys(convert(value) for value in values if not isinstance(value, list)))
+
+
+def _positive(value: Any) -> bool:
+    return isinstance(value, float) and math.isfinite(value) and value > 0
+
+
+def _whole_steps(column: Integer | Real, grid: Grid) -> list[str]:
+    """Whether `high` is so many steps above `low`."""
+    length = round(column.high * grid.unit) - grid.first
+    whole, rest = divmod(length, grid.step)
+    if not rest:
+        return []
+    if not whole:
+        return [f"step={column.step} is wider than the range, low={column.low} to {column.high}."]
+    wider = (grid.first + (whole + 1) * grid.step) / grid.unit
+    return [
+        f"high={column.high} is not a whole number of steps of {column.step} above "
+        f"low={column.low}. Say high={wider:g}, or another low or step."
+    ]
+
+
+def _spike_problems(column: Integer | Real, grid: Grid | None) -> list[str]:
+    """Whether each spike is a value of the column."""
+    spikes: Any = column.spikes
+    if not isinstance(spikes, tuple):
+        return [f"spikes={shown(spikes)} must be a list of numbers, such as [0, 999]."]
+    found = []
+    for value in spikes:
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not math.isfinite(value):
+            found.append(f"spike {shown(value)} must be a number.")
+        elif not column.low <= value <= column.high:
+            found.append(
+                f"spike {value} lies outside low={column.low} to high={column.high}. Widen the "
+                "bounds if that is public, or remove it."
+            )
+        elif grid is not None and grid.tick(value, column.ticks) is None:
+            found.append(f"spike {value} is no value of the column: it lies between two steps.")
+    return found
+
+
+def _inner_ticks(values: Sequence[float], grid: Grid, ticks: int) -> tuple[int, ...]:
+    """The ticks of some values, those aside that are no value or one of the two ends."""
+    found = dict.fromkeys(grid.tick(value, ticks) for value in values)
+    return tuple(tick for tick in found if tick is not None and 0 < tick < ticks)

@@ -52,7 +52,7 @@ class Scale:
     @property
     def dense(self) -> bool:
         """Whether there are so many values that no two rows agree on one."""
-        return isinstance(self.column, Real) and self.column.decimals is None
+        return isinstance(self.column, Real) and self.column.grid is None
 
     @property
     def low(self) -> Value:
@@ -88,7 +88,7 @@ class Scale:
     def values(self, places: NDArray[np.integer]) -> NDArray[Any]:
         """The numbers that ticks or codes stand for, as decoded tables have them."""
         if isinstance(self.column, Integer):
-            return places + self.column.low
+            return self.column.grid.units(np.asarray(places, np.int64))
         if isinstance(self.column, Real):
             return np.asarray(self.column.write(places, None).to_numpy(zero_copy_only=False))
         if isinstance(self.column, Datetime):
@@ -98,7 +98,8 @@ class Scale:
     def span(self, value: Any) -> tuple[Value, Value]:
         """The first and last number that a value stands for: a day without a time is all of it.
 
-        A whole-number column turns 17.5 into the empty span from 18 to 17. Raises ValueError for
+        A whole-number column turns 17.5 into the empty span from 18 to 17, and one in steps of
+        100 turns 150 into that from 200 to 100. Raises ValueError for
         what is no value of this kind of column.
         """
         try:
@@ -118,10 +119,11 @@ class Scale:
         number = float(cells.numbers(array)[0][0]) if known else math.nan
         if math.isnan(number) or isinstance(value, bool):
             raise NacreError(f"{shown(value)} is not a number")
-        if isinstance(self.column, Real):
+        if not isinstance(self.column, Integer):
             return number, number
-        near = min(max(number, self.low - 1), self.high + 1)
-        return math.ceil(near), math.floor(near)
+        low, step = self.column.low, self.column.step
+        near = (min(max(number, self.low - 1), self.high + 1) - low) / step
+        return low + step * math.ceil(near), low + step * math.floor(near)
 
     def _time(self, value: Any, array: pa.Array) -> tuple[Value, Value]:
         known = cells.is_text(array.type) or cells.is_moment(array.type)

@@ -112,7 +112,7 @@ Clauses: TypeAlias = tuple[Clause, ...]
 
 def parse(text: str) -> tuple[Clauses, Clauses]:
     """What a statement demands, and under which premise (empty for always)."""
-    reader = _Reader(text)
+    reader = Reader(text)
     demand = reader.clauses()
     premise = reader.clauses() if reader.skip("if") else ()
     reader.end()
@@ -121,7 +121,7 @@ def parse(text: str) -> tuple[Clauses, Clauses]:
 
 def parse_all(text: str) -> Clauses:
     """Clauses joined by `and`, without a premise."""
-    reader = _Reader(text)
+    reader = Reader(text)
     found = reader.clauses()
     reader.end()
     return found
@@ -146,7 +146,7 @@ def _is_bare(text: str) -> bool:
     return match is not None and match.lastgroup == "bare" and text not in KEYWORDS
 
 
-class _Reader:
+class Reader:
     """Reads one token after the other."""
 
     def __init__(self, text: str) -> None:
@@ -161,12 +161,14 @@ class _Reader:
         self.tokens.reverse()
 
     def clauses(self) -> Clauses:
+        """Clauses joined by `and`."""
         found = [*self.clause()]
         while self.skip("and"):
             found += self.clause()
         return tuple(found)
 
     def clause(self) -> Clauses:
+        """One clause, or the two of `18 <= age <= 65`."""
         left = self.word()
         if self.skip("is"):
             there = self.skip("not")
@@ -179,11 +181,12 @@ class _Reader:
                 raise NotUnderstood("after `not` stands `in` and a list.")
             return (Membership(left, self.listed(), negated),)
         first = Comparison(left, self.sign(), self.word())
-        if self._next()[0] != "sign":
+        if not self.next_is_sign():
             return (first,)
         return first, Comparison(first.right, self.sign(), self.word())  # 18 <= age <= 65
 
     def listed(self) -> tuple[Word, ...]:
+        """A list in brackets."""
         if not self.skip("["):
             raise NotUnderstood("after `in` stands a list in brackets, such as [a, b].")
         found = [self.word()]
@@ -194,6 +197,7 @@ class _Reader:
         return tuple(found)
 
     def sign(self) -> str:
+        """A sign, in its usual spelling."""
         kind, text = self._next()
         if kind != "sign":
             raise NotUnderstood(
@@ -203,6 +207,7 @@ class _Reader:
         return SPELLINGS.get(text, text)
 
     def word(self) -> Word:
+        """A column or a value."""
         kind, text = self._next()
         if kind not in ("bare", "value", "column") or (kind == "bare" and text in KEYWORDS):
             raise NotUnderstood(f"a column or a value is needed {_before(text)}. {FORM}")
@@ -213,6 +218,10 @@ class _Reader:
         inner = text[1:-1].replace(2 * mark, mark)
         return Word(inner, "value" if kind == "value" else "column")
 
+    def next_is_sign(self) -> bool:
+        """Whether a sign such as `<=` comes next."""
+        return self._next()[0] == "sign"
+
     def skip(self, text: str) -> bool:
         """Whether this keyword or mark comes next; if so it is read."""
         kind, found = self._next()
@@ -222,6 +231,7 @@ class _Reader:
         return True
 
     def end(self) -> None:
+        """Refuse what is too much."""
         if self.tokens:
             text = self.tokens[-1][1]
             raise NotUnderstood(f"`{text[:30]}` is too much at the end.{_hint(text)}")

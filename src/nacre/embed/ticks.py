@@ -1,0 +1,54 @@
+"""Single ticks of numbers inside some of their cells, as sparse sums of one row, in integers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.embed.marginals import Places, offsets
+from nacre.histograms.cells import Column, NumberColumn
+
+
+def tick_features(
+    places: Places,
+    columns: Sequence[Column],
+    starts: Mapping[int, NDArray[np.int64]],
+    weight: int,
+) -> Callable[[Any], Any]:
+    """For each column of `starts` a weighted one at the row's own tick, as (indices, weights).
+
+    `starts` gives for each of its cells where the ticks of that cell begin in the sum; -1 for a
+    cell whose rows contribute nothing.  Ticks must be positions (`Number.shift` of 0).
+
+    Sensitivity:
+        a row has one tick of each of K columns, so add-remove weight sqrt(K), replace-one sqrt(2)
+        times that.  The vault clips to the bound that is public, whatever the weights.
+    """
+    import jax.numpy as jnp
+
+    begin = offsets([column.size for column in columns])[:-1]
+    chosen = np.array(list(starts), np.int32)
+    own = [column for column in (columns[c] for c in chosen) if isinstance(column, NumberColumn)]
+    which = np.array([column.number for column in own], np.int32)
+    # Where a row of each cell would lie if its tick were 0, over all cells of all columns.
+    first = np.zeros(int(begin[-1]) + columns[-1].size, np.int64)
+    counted = np.zeros(len(first), bool)
+    for place, column in zip(chosen, own, strict=True):
+        span = slice(int(begin[place]), int(begin[place]) + column.cells.size)
+        at = starts[int(place)][: column.cells.size]
+        first[span] = np.where(at >= 0, at - column.cells.low, 0)
+        counted[span] = at >= 0
+    shift, known = jnp.asarray(first, jnp.int32), jnp.asarray(counted)
+    # A row that is not counted has a place all the same: the vault wants them to increase.
+    idle = jnp.asarray([at[at >= 0].min() for at in starts.values()], jnp.int32)
+
+    def features(row: Any) -> Any:
+        cell = places(row)[chosen]
+        there = known[cell]
+        index = jnp.where(there, shift[cell] + row.numbers[which], idle)
+        return index, jnp.where(there, weight, 0)
+
+    return features

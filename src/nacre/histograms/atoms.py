@@ -1,0 +1,311 @@
+"""Single values inside wide cells: found by a finer look into heavy cells, kept exact.
+
+A cell of many ticks that holds many rows may hold them all at one value.  Which cells are looked
+into follows from noisy histograms; a tick is believed only if its own noisy count stands out among
+all that were counted.  Smooth cells have no such ticks and stay smooth.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from functools import cached_property
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.errors import NacreError
+from nacre.histograms.cells import CodeColumn, NumberColumn
+from nacre.histograms.clean import SURE
+from nacre.histograms.histograms import Histograms, deviation
+from nacre.schema import Layout
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+EXPLAINED = 0.9  # of the rows in a number's heavy cells lie at single values, or on one step
+SINGLE = 0.25  # and these are at most so many of the ticks there
+CELLS = 3  # heavy cells at least, for that to be said
+MOVED = 0.05  # at most so many rows go to the nearest single value
+# Steps that people round to, widest first, and those of months, weeks, hours and dozens.
+STEPS = sorted(
+    {d * 10**k for d in (1, 2, 5, 25) for k in range(6)} - {1} | {3, 4, 6, 7, 12, 24, 30, 60},
+    reverse=True,
+)
+
+
+def looked_at(
+    columns: tuple[NumberColumn | CodeColumn, ...], layout: Layout, room: int
+) -> tuple[int, ...]:
+    """The columns with cells of several ticks, but not of more than there is room for.
+
+    A function of one row must be able to tell the ticks apart.
+    """
+    return tuple(
+        place
+        for place, column in enumerate(columns)
+        if isinstance(column, NumberColumn)
+        and layout.numbers[column.number].shift == 0
+        and _wide(column, room).any()
+    )
+
+
+def _wide(column: NumberColumn, room: int) -> NDArray[np.bool_]:
+    return (column.cells.widths > 1) & (column.cells.widths <= room)
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Look:
+    """Which ticks are counted: those of some heavy cells.
+
+    Attributes:
+        starts: by column, for each cell the place of its first tick, -1 if it is not looked into;
+            each column has a stretch of its own.
+        size: how many ticks there are.
+    """
+
+    starts: dict[int, Index]
+    size: int
+
+    @staticmethod
+    def of(histograms: Histograms, columns: tuple[int, ...], *, room: int, noise: float) -> Look:
+        """The heaviest cells in which a single value could stand out, as many as find room.
+
+        `noise` is the deviation of a count of rows, if all columns are looked at.  Where no cell is
+        heavy the heaviest one is looked into: what is asked does not depend on any answer.
+        """
+        found = []
+        for place in columns:
+            column = _number(histograms, place)
+            mass = histograms.cleaned[place].sum(0)[: column.cells.size]
+            widths = column.cells.widths
+            found += [
+                (-mass[j], place, j, int(widths[j])) for j in np.flatnonzero(_wide(column, room))
+            ]
+        chosen: list[tuple[int, int, int]] = []
+        taken = 0
+        for less, place, cell, width in sorted(found):
+            heavy = -less > _bar(room) * noise or not chosen
+            if heavy and taken + width <= room:
+                chosen.append((place, cell, width))
+                taken += width
+        starts: dict[int, Index] = {}
+        size = 0
+        for place, cell, width in sorted(chosen):
+            own = starts.setdefault(place, np.full(histograms.columns[place].size, -1))
+            own[cell] = size
+            size += width
+        return Look(starts, size)
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Atoms:
+    """Ticks that a cell's rows have, each with its share; the rest is uniform within the cell.
+
+    Attributes:
+        places: (A, 3) a number's place, its cell, and the tick, sorted.
+        shares: (A,) of the rows of that cell.
+    """
+
+    places: Index
+    shares: NDArray[np.float32]
+
+    @staticmethod
+    def none() -> Atoms:
+        """No tick at all."""
+        return Atoms(np.zeros((0, 3), np.int64), np.zeros(0, np.float32))
+
+    def draw(self, number: int, cell: Index, ticks: Index, rng: np.random.Generator) -> Index:
+        """`ticks` that were drawn from these cells of a number, single values in their place."""
+        own = self.places[:, 0] == number
+        if not own.any():
+            return ticks
+        cells, values, shares = self.places[own, 1], self.places[own, 2], self.shares[own]
+        before = np.r_[0.0, np.cumsum(shares, dtype=np.float64)[:-1]]
+        first = np.searchsorted(cells, cells)  # of the atoms in the same cell
+        ends = cells + np.minimum(before - before[first] + shares, 1.0)
+        found = np.searchsorted(ends, cell + rng.random(len(cell)), side="right")
+        cells, values = np.append(cells, -1), np.append(values, 0)  # beyond the last one
+        return np.where(cells[found] == cell, values[found], ticks)
+
+    def check(self, layout: Layout, sizes: tuple[int, ...]) -> None:
+        """Raise ValueError unless these are atoms of such a table, numbers' cells coming first."""
+        if len(self.shares) != len(self.places):
+            raise NacreError("The single values of the model have no shares.")
+        if not len(self.places):
+            return
+        number, cell, tick = self.places.T
+        if number.max() >= len(layout.numbers) or (cell >= np.array(sizes)[number]).any():
+            raise NacreError("The single values of the model lie in no cell.")
+        if (tick > layout.limits[number]).any():
+            raise NacreError("The single values of the model lie out of bounds.")
+        order = np.lexsort((tick, cell, number))
+        if not np.array_equal(order, np.arange(len(order))):
+            raise NacreError("The single values of the model are not sorted.")
+
+
+def find_atoms(histograms: Histograms, look: Look, counts: Array, noise: float) -> Atoms:
+    """The ticks whose counts (of rows, with this noise) stand out, by cell."""
+    bar = _bar(look.size) * noise
+    rows: list[tuple[int, int, int, float]] = []
+    for place, starts in look.starts.items():
+        column = _number(histograms, place)
+        mass = histograms.cleaned[place].sum(0)
+        own: dict[int, Heavy] = {}
+        for cell in np.flatnonzero(starts >= 0).tolist():
+            low, high = int(column.cells.low[cell]), int(column.cells.high[cell])
+            part = counts[starts[cell] : starts[cell] + high - low + 1]
+            own[cell] = Heavy(low, part, float(mass[cell]), bar)
+        first = deviation(histograms.noise) * np.sqrt(len(histograms.sizes))
+        step = _lattice(list(own.values()), noise)
+        if step is not None:
+            found = _on_lattice(histograms, place, own, *step)
+        elif _discrete(own, column, bar):
+            found = {cell: heavy.shares(0.0) for cell, heavy in own.items()}
+            found |= _nearest(histograms, place, own)
+        else:
+            doubt = {
+                cell: 2 * np.hypot(first, noise * np.sqrt(len(h.ticks))) for cell, h in own.items()
+            }
+            found = {cell: heavy.shares(doubt[cell]) for cell, heavy in own.items()}
+        rows += [
+            (column.number, cell, int(tick), float(share))
+            for cell, (ticks, shares) in found.items()
+            for tick, share in zip(ticks, shares, strict=True)
+        ]
+    rows.sort()
+    return Atoms(
+        np.array([row[:3] for row in rows], np.int64).reshape(-1, 3),
+        np.array([row[3] for row in rows], np.float32),
+    )
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Heavy:
+    """A cell that was looked into: its first tick, counts of all, its rows, and the bar."""
+
+    low: int
+    counts: Array
+    mass: float
+    bar: float
+
+    @cached_property
+    def ticks(self) -> Index:
+        """Those that stand out."""
+        return self.low + np.flatnonzero(self.counts > self.bar)
+
+    @property
+    def held(self) -> Array:
+        """The rows that they hold."""
+        return self.counts[self.ticks - self.low]
+
+    def shares(self, doubt: float) -> tuple[Index, Array]:
+        """The ticks that stand out, and their shares; a rest below `doubt` is none."""
+        rest = self.mass - float(self.held.sum())
+        whole = float(self.held.sum()) + (rest if rest > doubt > 0 else 0.0)
+        return self.ticks, self.held / max(whole, 1e-9)
+
+
+def _number(histograms: Histograms, place: int) -> NumberColumn:
+    column = histograms.columns[place]
+    if isinstance(column, CodeColumn):
+        raise NacreError("A column with a list of values has no ticks to look at.")
+    return column
+
+
+def _bar(counted: int) -> float:
+    """So many deviations above zero a count must be among so many: hardly one of noise is."""
+    return float(np.sqrt(SURE**2 + 2 * np.log(max(counted, 1))))
+
+
+def _discrete(cells: dict[int, Heavy], column: NumberColumn, bar: float) -> bool:
+    """Whether a number has a few single values only, as far as its heavy cells tell."""
+    heavy = {cell: part for cell, part in cells.items() if part.mass > 2 * bar}
+    if len(heavy) < CELLS:
+        return False
+    explained = sum(float(part.held.sum()) for part in heavy.values())
+    ticks = sum(len(part.ticks) for part in heavy.values())
+    room = sum(float(column.cells.widths[cell]) for cell in heavy)
+    return explained >= EXPLAINED * sum(part.mass for part in heavy.values()) and (
+        ticks <= SINGLE * room
+    )
+
+
+def _nearest(
+    histograms: Histograms, place: int, cells: dict[int, Heavy]
+) -> dict[int, tuple[Index, Array]]:
+    """For each other wide cell of a number with few values the nearest of these.
+
+    None of them, if too many rows would be moved.
+    """
+    column = _number(histograms, place)
+    mass = histograms.cleaned[place].sum(0)[: column.cells.size]
+    wide = [
+        cell
+        for cell in np.flatnonzero(column.cells.widths > 1).tolist()
+        if cell not in cells or not len(cells[cell].ticks)
+    ]
+    if mass[wide].sum() > MOVED * mass.sum():
+        return {}
+    single = (column.cells.widths == 1) & histograms.filled[place][: column.cells.size]
+    values = np.concatenate([column.cells.low[single], *(part.ticks for part in cells.values())])
+    center = (column.cells.low + column.cells.high) / 2
+    nearest = {cell: values[[np.abs(values - center[cell]).argmin()]] for cell in wide}
+    return {cell: (ticks, np.ones(1)) for cell, ticks in nearest.items()}
+
+
+def _lattice(cells: Sequence[Heavy], noise: float) -> tuple[int, int] | None:
+    """The widest step on which nearly all rows of the heavy cells lie, and a tick that is on it.
+
+    The two heaviest ticks do not count: any two lie on some lattice.
+    """
+    ticks = np.concatenate([part.low + np.arange(len(part.counts)) for part in cells])
+    counts = np.concatenate([part.counts for part in cells])
+    heaviest = np.argsort(-counts, kind="stable")[:2]
+    total = sum(part.mass for part in cells) - counts[heaviest].sum()
+    counts[heaviest] = 0.0
+    for step in STEPS:
+        residue = ticks % step
+        sums = np.bincount(residue, counts, step)
+        first = int(sums.argmax())
+        places = int((residue == first).sum())
+        sure = sums[first] - total / step > SURE * noise * np.sqrt(places)
+        if places >= 2 * CELLS and sure and sums[first] >= EXPLAINED * total:
+            return step, first
+    return None
+
+
+def _on_lattice(
+    histograms: Histograms, place: int, cells: dict[int, Heavy], step: int, first: int
+) -> dict[int, tuple[Index, Array]]:
+    """For each wide cell its ticks on a lattice: those that stand out, the rest in equal parts."""
+    column = _number(histograms, place)
+    found = {}
+    for cell in np.flatnonzero(column.cells.widths > 1).tolist():
+        ticks = _multiples(column, cell, step, first)
+        shares = np.zeros(len(ticks))
+        if cell in cells:
+            part = cells[cell]
+            known = np.isin(ticks, part.ticks)
+            shares[known] = part.counts[ticks[known] - part.low]
+            rest = max(part.mass - float(shares.sum()), 0.0)
+            shares[~known] = rest / max(int((~known).sum()), 1)
+        if not shares.sum() > 0:
+            shares[:] = 1.0
+        found[cell] = ticks, shares / shares.sum()
+    return found
+
+
+def _multiples(column: NumberColumn, cell: int, step: int, first: int) -> Index:
+    """The ticks of a cell that are on a lattice, or the one that is nearest to it."""
+    low, high = int(column.cells.low[cell]), int(column.cells.high[cell])
+    start = first + -(-(low - first) // step) * step
+    found = np.arange(start, high + 1, step, dtype=np.int64)
+    if len(found):
+        return found
+    beside = [tick for tick in (start - step, start) if 0 <= tick <= int(column.cells.high[-1])]
+    return np.array([min(beside, key=lambda tick: abs(2 * tick - low - high))], np.int64)

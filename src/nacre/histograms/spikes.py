@@ -1,0 +1,125 @@
+"""Cells of one tick among wider ones: spikes where rows pile up, elsewhere like their neighbors.
+
+Smoothing compares a cell with those beside it, so a narrow cell would look like a gap in every
+smooth column, or would be filled up to a spike that is not there.  Such cells are set apart first.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.histograms.cells import CodeColumn, Column
+from nacre.histograms.clean import SURE
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Parts:
+    """One column's histogram (C, cells) in the order in which it is cleaned.
+
+    Attributes:
+        released: the whole histogram.
+        ordered: cells that are smoothed along the column.
+        sure: cells that keep their own counts: spikes, and 'missing'.
+        nothing: narrow cells that are no spikes, which are as high as their neighbors.
+        cell_widths: of all ordered and narrow cells.
+    """
+
+    released: Array
+    ordered: Index
+    sure: Index
+    nothing: Index
+    cell_widths: Array
+
+    @staticmethod
+    def of(column: Column, released: Array, noise: float) -> Parts:
+        """Those of a column whose counts have this noise."""
+        none = np.zeros(0, np.int64)
+        if isinstance(column, CodeColumn):
+            return Parts(released, none, np.arange(released.shape[1]), none, np.zeros(0))
+        cells = column.cells
+        narrow = np.zeros(cells.size, bool) if cells.spike is None else cells.spike >= 0
+        missing = np.arange(cells.size, released.shape[1])
+        ordered = np.flatnonzero(~narrow)
+        places = np.flatnonzero(narrow)
+        high = _stands_out(released, places, ordered, cells.widths, noise)
+        sure = np.r_[places[high], missing]
+        return Parts(released, ordered, sure, places[~high], cells.widths)
+
+    @property
+    def table(self) -> Array:
+        """The cells that are to be cleaned: first those with `widths`."""
+        return self.released[:, np.r_[self.ordered, self.sure]]
+
+    @property
+    def widths(self) -> Array:
+        """Of the ordered cells."""
+        return self.cell_widths[self.ordered]
+
+    def join(self, cleaned: Array, known: Mask) -> Array:
+        """The whole histogram, from `table` without its noise; rows are neither won nor lost.
+
+        Beyond a spike, where no cell surely holds a row, there is no tail: it ends the range.
+        """
+        cleaned = cleaned.copy()
+        end = len(self.ordered)
+        before = cleaned[:, :end].sum(1, keepdims=True)
+        for spike in self.sure[self.sure < len(self.cell_widths)]:
+            for side in (self.ordered < spike, self.ordered > spike):
+                if not known[:end][side].any():
+                    cleaned[:, :end][:, side] = 0.0
+        left = cleaned[:, :end].sum(1, keepdims=True)
+        cleaned[:, :end] *= np.where(left > 0, before / np.maximum(left, 1e-12), 0.0)
+        out = np.zeros_like(self.released)
+        out[:, np.r_[self.ordered, self.sure]] = cleaned
+        if not len(self.nothing):
+            return out
+        beside = _density(out, self.nothing, self.ordered, self.cell_widths)
+        out[:, self.nothing] = beside * self.cell_widths[self.nothing]
+        smooth = np.r_[self.ordered, self.nothing]
+        out[:, smooth] *= before / np.maximum(out[:, smooth].sum(1, keepdims=True), 1e-12)
+        return out
+
+    def mark(self, known: Mask) -> Mask:
+        """Which of all cells are filled; a narrow one is where both of its neighbors are."""
+        out = np.zeros(self.released.shape[1], bool)
+        out[np.r_[self.ordered, self.sure]] = known
+        if len(self.nothing):
+            left, right = _neighbors(self.nothing, self.ordered)
+            out[self.nothing] = out[left] & out[right]
+        return out
+
+
+def _stands_out(
+    released: Array, places: Index, ordered: Index, widths: Array, noise: float
+) -> Mask:
+    """Which narrow cells surely hold more rows than their neighbors make expect, in any class.
+
+    The bar is that of the two ends of a range: `SURE` deviations of the noise.
+    """
+    if not len(places):
+        return np.zeros(0, bool)
+    expected = np.maximum(_density(released, places, ordered, widths), 0) * widths[places]
+    more = released[:, places] - expected
+    together = more.sum(0) > SURE * noise * np.sqrt(len(released))
+    return np.asarray(together | (more > SURE * noise).any(0))
+
+
+def _density(table: Array, places: Index, ordered: Index, widths: Array) -> Array:
+    """Rows for each tick in the two ordered cells beside each place, (C, places)."""
+    left, right = _neighbors(places, ordered)
+    return np.asarray((table[:, left] + table[:, right]) / (widths[left] + widths[right]))
+
+
+def _neighbors(places: Index, ordered: Index) -> tuple[Index, Index]:
+    """The nearest ordered cells; there are some, as the two ends of a range are."""
+    after = np.searchsorted(ordered, places)
+    return ordered[after - 1], ordered[after]

@@ -1,0 +1,243 @@
+"""Weights under which rules do not move the shares of groups.
+
+A rule that a model has not learned well is broken most often by the rows that it speaks of: where
+such rows are dropped, their group shrinks.  So the rows that keep all rules are weighed by factors
+of their groups (raking, Deming and Stephan 1940) such that every group has the share that it has
+among all candidates, as far as it can have.  Of all distributions that keep the rules and have
+these shares this is the one nearest to the model (in Kullback-Leibler divergence; Csiszar 1975).
+Everything here is post-processing of drawn rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.schema.columns.column import Column
+from nacre.schema.columns.scale import Scale
+from nacre.schema.constraints.condition import Among, ColumnValues
+from nacre.schema.constraints.constraint import Rule
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+GROUPS = 16  # of a number, about
+MARGINS = 64  # at most so many shares of groups, or of pairs of groups, are kept
+FEWEST = 25  # candidates of a group whose share is kept, a fifth of them left by the rules
+ROUNDS = 30
+CLOSE = 2e-4  # of all rows: shares that differ by less are equal
+COST = 20.0  # at most so many rows that keep all rules are drawn for one that stays
+NEEDED = 0.005  # of the candidates break rules; below that their groups hardly move
+ENOUGH = 200  # rows that keep all rules
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Groups:
+    """The groups of one column: its codes, or a number between cuts; missing values are the last.
+
+    Attributes:
+        name: of the column.
+        cuts: where the groups of a number begin, on its scale, the first left out.
+        size: how many there are.
+    """
+
+    name: str
+    cuts: Array | None
+    size: int
+
+    @classmethod
+    def of(
+        cls, name: str, column: Column, view: ColumnValues, rules: Sequence[Rule], some: Mask
+    ) -> Groups:
+        """Quantiles of some rows, cut once more wherever a rule does."""
+        if column.size is not None:
+            return cls(name, None, column.size)
+        scale, (values, missing) = Scale(column), view[name]
+        known = values[some & ~missing].astype(np.float64)
+        cuts = np.quantile(known, np.arange(1, GROUPS) / GROUPS) if len(known) else np.zeros(0)
+        ends = [
+            end
+            for rule in rules
+            for condition in (*rule.demands, *rule.premise)
+            if isinstance(condition, Among) and condition.name == name
+            for low, high in condition.spans
+            for end in (low, scale.after(high))
+        ]
+        found = np.unique(np.r_[cuts, np.array(ends, np.float64)])
+        return cls(name, found[found > scale.low], len(found[found > scale.low]) + 2)
+
+    def places(self, view: ColumnValues) -> Index:
+        """The group of each row."""
+        values, missing = view[self.name]
+        if self.cuts is None:
+            return values.astype(np.int64)
+        found = np.searchsorted(self.cuts, values.astype(np.float64), side="right")
+        return np.where(missing, self.size - 1, found)
+
+    def title(self, place: int, column: Column) -> str:
+        """A group as people see it."""
+        scale = Scale(column)
+        gap = column.nullable and place == self.size - 1
+        if self.cuts is None:
+            return f"{self.name} = {'missing' if gap else scale.names[place]}"
+        if gap:
+            return f"{self.name} is missing"
+        ends = [scale.low, *self.cuts.tolist()]
+        if scale.kind == "time":
+            ends = [np.datetime64(int(end), "us").astype("datetime64[D]") for end in ends]
+        texts = [f"{end:g}" if isinstance(end, float | int) else str(end) for end in ends]
+        upper = f" and < {texts[place + 1]}" if place + 1 < len(texts) else ""
+        return f"{self.name} >= {texts[place]}{upper}"
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Move:
+    """A group's share of the candidates, of those that keep all rules, and of what stays."""
+
+    group: str
+    wanted: float
+    dropped: float
+    kept: float
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Weights:
+    """How likely a row that keeps all rules is to stay, by its groups.
+
+    Attributes:
+        margins: groups of one column, or of two, and the factor of each.
+        most: the weight from which on every row stays.
+        moves: what the rules would have done to groups, those first that they move most.
+    """
+
+    margins: Sequence[tuple[tuple[Groups, ...], Array]]
+    most: float
+    moves: Sequence[Move] = ()
+
+    def chances(self, view: ColumnValues) -> Array:
+        """The chance of each row to stay."""
+        weights = np.ones(view.rows)
+        for groups, factor in self.margins:
+            weights *= factor[_cells(groups, view)]
+        return np.minimum(weights / self.most, 1.0)
+
+
+def weigh(
+    columns: Mapping[str, Column],
+    view: ColumnValues,
+    *,
+    asked: Mask,
+    good: Mask,
+    rules: Sequence[Rule],
+    label: str | None,
+    free: Sequence[str],
+) -> Weights | None:
+    """Weights from a first lot of candidates; None where rules drop next to none, or nearly all.
+
+    Args:
+        columns: of the schema.
+        view: the candidates.
+        asked: which have the values that are asked for, by rules on one column alone: the groups
+            are to have the shares that they have among these.
+        good: which of them keep all rules.
+        rules: all of them.
+        label: whose classes are to keep their groups, too, if it is a column of codes.
+        free: the columns that follow from no other.
+    """
+    broken = 1 - good.sum() / max(int(asked.sum()), 1)
+    if broken < NEEDED or good.sum() < ENOUGH:
+        return None
+    single = {name: Groups.of(name, columns[name], view, rules, asked) for name in free}
+    margins: list[tuple[Groups, ...]] = [(groups,) for groups in single.values()]
+    margins += [(single[a], single[b]) for a, b in _pairs(columns, rules, label, free)]
+    cells = [_cells(groups, view) for groups in margins[:MARGINS]]
+    factors, weights = _rake(cells, asked, good)
+    # The heaviest rows would make all others wait: they are kept as often as can be.
+    heavy, mean = float(np.quantile(weights[good], 0.999)), float(weights[good].mean())
+    most = max(min(heavy, COST * mean), 1e-12)
+    found = Weights(tuple(zip(margins, factors, strict=False)), most)
+    moves = _moves(list(single.values()), columns, view, asked, good, found.chances(view))
+    return dataclasses.replace(found, moves=moves)
+
+
+def _pairs(
+    columns: Mapping[str, Column], rules: Sequence[Rule], label: str | None, free: Sequence[str]
+) -> list[tuple[str, str]]:
+    """The label with every column, then columns of rules with short lists of values.
+
+    A pair that one rule speaks of is left out: some of its cells are to be empty.
+    """
+    bound = {frozenset((a, b)) for rule in rules for a in rule.names for b in rule.names}
+    ruled = [name for name in free if any(name in rule.names for rule in rules)]
+    short = [name for name in free if (columns[name].size or GROUPS + 1) <= GROUPS]
+    coded = label is not None and label in free and columns[label].size is not None
+    found = [(str(label), name) for name in free if coded and name != label]
+    found += [(name, other) for name in ruled for other in short if name != other]
+    once = {frozenset(pair): pair for pair in reversed(found)}
+    return [pair for key, pair in reversed(once.items()) if key not in bound]
+
+
+def _cells(groups: Sequence[Groups], view: ColumnValues) -> Index:
+    found = np.zeros(view.rows, np.int64)
+    for each in groups:
+        found = found * each.size + each.places(view)
+    return found
+
+
+def _rake(cells: Sequence[Index], asked: Mask, good: Mask) -> tuple[list[Array], Array]:
+    """Factors for each margin such that the good rows have the shares of those asked for."""
+    sizes = [int(cell.max()) + 1 for cell in cells]
+    factors = [np.ones(size) for size in sizes]
+    weights = good.astype(np.float64)
+    targets = []
+    for cell, size in zip(cells, sizes, strict=True):
+        wanted = np.bincount(cell[asked], minlength=size)
+        left = np.bincount(cell[good], minlength=size)
+        targets.append(np.where((wanted >= FEWEST) & (left >= FEWEST / 5), wanted, 0.0))
+    for _ in range(ROUNDS):
+        worst = 0.0
+        for factor, cell, size, wanted in zip(factors, cells, sizes, targets, strict=True):
+            now, known = np.bincount(cell, weights, size), wanted > 0
+            # What is not known keeps what it has; the others share the rest as they should.
+            scale = now[known].sum() / max(wanted[known].sum(), 1e-12)
+            step = np.where(known, wanted * scale / np.maximum(now, 1e-12), 1.0)
+            worst = max(worst, float(np.abs(now * (step - 1)).max() / weights.sum()))
+            step = np.clip(step, 0.1, 10.0)
+            factor *= step
+            weights *= step[cell]
+        if worst < CLOSE:
+            break
+    return factors, weights
+
+
+def _moves(
+    groups: Sequence[Groups],
+    columns: Mapping[str, Column],
+    view: ColumnValues,
+    asked: Mask,
+    good: Mask,
+    chances: Array,
+) -> tuple[Move, ...]:
+    """The groups that rules would have moved by more than chance does, the farthest first."""
+    found: list[tuple[float, Move]] = []
+    rows, kept = int(asked.sum()), np.where(good, chances, 0.0)
+    for each in groups:
+        cell = each.places(view)
+        wanted, dropped, now = (
+            np.bincount(cell, weights, each.size) / weights.sum()
+            for weights in (asked.astype(np.float64), good.astype(np.float64), kept)
+        )
+        gap = np.abs(dropped - wanted) / np.sqrt(np.maximum(wanted * (1 - wanted), 1 / rows) / rows)
+        for place in np.flatnonzero(gap > 4):
+            shares = (float(wanted[place]), float(dropped[place]), float(now[place]))
+            found.append(
+                (float(gap[place]), Move(each.title(int(place), columns[each.name]), *shares))
+            )
+    return tuple(move for _, move in sorted(found, key=lambda pair: -pair[0]))

@@ -1,0 +1,78 @@
+"""Evenly spaced decimal numbers as whole numbers, so that reading and writing them is exact."""
+
+from __future__ import annotations
+
+import dataclasses
+from decimal import Decimal
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+DIGITS = 15  # so many decimal digits survive float64
+# Where public tables keep what is no measurement (none, unknown, never, refused), so that these get
+# a cell of their own for nothing: 0, 1 and rows of nines, with either sign.
+COMMON = (0, *(sign * n for n in (1, 9, 99, 999, 9_999, 99_999) for sign in (1, -1)))
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Grid:
+    """The numbers (first + step * tick) / 10^decimals for tick = 0, 1, 2, ...
+
+    Examples:
+        >>> Grid.of(low=0.5, step=0.25).values(np.array([0, 3])).tolist()
+        [0.5, 1.25]
+    """
+
+    first: int
+    step: int
+    decimals: int
+
+    @classmethod
+    def of(cls, *, low: float, step: float, decimals: int | None = None) -> Grid:
+        """The grid from `low` on, with as many decimals as the two have, or more."""
+        needed = max(digits(low), digits(step))
+        decimals = needed if decimals is None else decimals
+        unit = 10**decimals
+        return cls(int(np.rint(low * unit)), int(np.rint(step * unit)), decimals)
+
+    @property
+    def unit(self) -> int:
+        """How many units of the last decimal make one."""
+        return 10**self.decimals
+
+    def ticks(self, units: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The nearest tick of whole numbers of units, of two equally near the upper one."""
+        return (units - self.first + self.step // 2) // self.step
+
+    def units(self, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Whole numbers of units."""
+        return self.first + self.step * ticks
+
+    def values(self, ticks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The numbers themselves."""
+        return np.asarray(self.units(ticks) / float(self.unit))
+
+    def tick(self, value: float, most: int) -> int | None:
+        """The tick of a number; None if it is not one of the numbers up to tick `most`."""
+        units = round(Decimal(repr(float(value))) * self.unit)
+        tick, rest = divmod(units - self.first, self.step)
+        there = units / float(self.unit) == value and not rest and 0 <= tick <= most
+        return tick if there else None
+
+
+def digits(value: float) -> int:
+    """How many digits after the point a number has, as people would write it.
+
+    Examples:
+        >>> [digits(value) for value in (100.0, 0.25, 1e-05)]
+        [0, 2, 5]
+    """
+    exponent = Decimal(repr(float(value))).normalize().as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else DIGITS + 1
+
+
+def dense_tick(value: float, low: float, high: float, ticks: int) -> int:
+    """The tick nearest to a number, where so many ticks share the range from `low` to `high`."""
+    return round(min(max((value - low) / (high - low), 0), 1) * ticks)

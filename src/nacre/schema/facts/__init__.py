@@ -1,0 +1,1 @@
+"""Facts that hold in every row: what they determine is computed, not modeled, and costs nothing."""

@@ -1,0 +1,213 @@
+"""Facts bound to a schema's columns: which rows keep them, and what they make of other columns."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.schema.columns.column import Column
+from nacre.schema.columns.scale import Scale
+from nacre.schema.constraints.condition import ColumnValues, Condition, Mask
+
+Places: TypeAlias = NDArray[np.int64]
+SLACK = 1e-9  # of a float64 computation, relative to its result
+
+
+@final
+@dataclasses.dataclass(frozen=True, eq=False)
+class Computed:
+    """A column that follows from others.
+
+    Attributes:
+        places: ticks or codes.
+        missing: where there is no value.
+        possible: where the column can hold the value; elsewhere `places` stand for nothing.
+    """
+
+    places: Places
+    missing: Mask
+    possible: Mask
+
+
+@final
+@dataclasses.dataclass(frozen=True, eq=False)
+class LookUp:
+    """`column` by the span of `by` that a row lies in; spans are sorted and cover every value.
+
+    Attributes:
+        starts: where each span begins, on the scale of `by`.
+        places: the tick or code that belongs to it, -1 for missing.
+        unknown: likewise where `by` is missing.
+    """
+
+    text: str
+    column: str
+    by: str
+    starts: NDArray[np.generic]
+    places: Places
+    unknown: int
+    scale: Scale
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """The columns that it follows from."""
+        return frozenset((self.by,))
+
+    def compute(self, view: ColumnValues, rng: np.random.Generator) -> Computed:
+        """What the table says of each row."""
+        values, gaps = view[self.by]
+        span = np.maximum(np.searchsorted(self.starts, values, side="right") - 1, 0)
+        places = np.where(gaps, self.unknown, self.places[span])
+        return Computed(np.maximum(places, 0), places < 0, np.ones(view.rows, bool))
+
+    def holds(self, view: ColumnValues) -> Mask:
+        """Which rows agree with the table."""
+        values, gaps = view[self.column]
+        meant = self.compute(view, np.random.default_rng(0))
+        same = self.scale.values(meant.places) == values
+        return np.where(gaps | meant.missing, gaps == meant.missing, same)
+
+
+@final
+@dataclasses.dataclass(frozen=True, eq=False)
+class Linear:
+    """`column` as an exact sum, in whole numbers of 10^-decimals.
+
+    Attributes:
+        factors: of each source, counted in units of its own last decimal.
+        constant: what is added.
+        unit: one unit of the column's last decimal.
+    """
+
+    text: str
+    column: str
+    factors: Mapping[str, int]
+    constant: int
+    unit: int
+    columns: Mapping[str, Column]
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """The columns that it follows from."""
+        return frozenset(self.factors)
+
+    def compute(self, view: ColumnValues, rng: np.random.Generator) -> Computed:
+        """The sum in each row; a sum of something missing is missing."""
+        column = self.columns[self.column]
+        grid, ticks = column.grid, column.ticks  # type: ignore[attr-defined]
+        total, missing = self._total(view)
+        places = (total // self.unit - grid.first) // grid.step
+        possible = missing | ((places >= 0) & (places <= ticks))
+        return Computed(np.where(possible & ~missing, places, 0), missing, possible)
+
+    def holds(self, view: ColumnValues) -> Mask:
+        """Which rows add up."""
+        total, missing = self._total(view)
+        units, gaps = self._units(view, self.column)
+        return np.where(gaps | missing, gaps == missing, units * self.unit == total)
+
+    def _total(self, view: ColumnValues) -> tuple[Places, Mask]:
+        total, missing = np.full(view.rows, self.constant, np.int64), np.zeros(view.rows, bool)
+        for name, factor in self.factors.items():
+            units, gaps = self._units(view, name)
+            total += factor * units
+            missing |= gaps
+        return total, missing
+
+    def _units(self, view: ColumnValues, name: str) -> tuple[Places, Mask]:
+        values, gaps = view[name]
+        unit = self.columns[name].grid.unit  # type: ignore[attr-defined]
+        return np.rint(np.where(gaps, 0, values) * float(unit)).astype(np.int64), gaps
+
+
+@final
+@dataclasses.dataclass(frozen=True, eq=False)
+class Near:
+    """`column` as a sum of products, within a tolerance; any value within it is as likely.
+
+    Attributes:
+        terms: a factor, and the names of the columns that it is multiplied by.
+        within: the tolerance; as a share of the sum if `relative`.
+    """
+
+    text: str
+    column: str
+    terms: tuple[tuple[float, tuple[str, ...]], ...]
+    within: float
+    relative: bool
+    scale: Scale
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """The columns that it follows from."""
+        return frozenset(name for _, names in self.terms for name in names)
+
+    def compute(self, view: ColumnValues, rng: np.random.Generator) -> Computed:
+        """The sum in each row, uniform within the tolerance and the bounds."""
+        exact, missing = self._exact(view)
+        reach = self._reach(exact)
+        low, high, ticks = float(self.scale.low), float(self.scale.high), self.scale.column.ticks
+        step = (high - low) / (ticks or 1)
+        first = np.maximum(np.ceil((exact - reach - low) / step - SLACK), 0)
+        last = np.minimum(np.floor((exact + reach - low) / step + SLACK), ticks or 0)
+        # One number for each row, whatever its range, so that the next row's does not move.
+        drawn = first + np.floor(rng.random(view.rows) * np.maximum(last - first + 1, 1))
+        possible = missing | (first <= last)
+        places = np.where(possible & ~missing, np.minimum(drawn, last), 0)
+        return Computed(places.astype(np.int64), missing, possible)
+
+    def holds(self, view: ColumnValues) -> Mask:
+        """Which rows are within the tolerance."""
+        exact, missing = self._exact(view)
+        values, gaps = view[self.column]
+        slack = 2 * SLACK * np.maximum(np.abs(exact), float(self.scale.high) - self.scale.low)
+        near = np.abs(np.where(gaps, 0, values) - exact) <= self._reach(exact) + slack
+        return np.where(gaps | missing, gaps == missing, near)
+
+    def _reach(self, exact: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self.within * (np.abs(exact) if self.relative else np.ones(len(exact)))
+
+    def _exact(self, view: ColumnValues) -> tuple[NDArray[np.float64], Mask]:
+        total, missing = np.zeros(view.rows), np.zeros(view.rows, bool)
+        for factor, names in self.terms:
+            product = np.full(view.rows, factor)
+            for name in names:
+                values, gaps = view[name]
+                product = product * np.where(gaps, 0, values)
+                missing |= gaps
+            total += product
+        return total, missing
+
+
+@final
+@dataclasses.dataclass(frozen=True, eq=False)
+class Absence:
+    """`column` is missing exactly where all conditions are true."""
+
+    text: str
+    column: str
+    conditions: tuple[Condition, ...]
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """The columns that its gaps follow from."""
+        return frozenset(name for condition in self.conditions for name in condition.names)
+
+    def gaps(self, view: ColumnValues) -> Mask:
+        """Where it is missing."""
+        found = np.ones(view.rows, bool)
+        for condition in self.conditions:
+            found &= condition.truth(view)[0]
+        return found
+
+    def holds(self, view: ColumnValues) -> Mask:
+        """Which rows have a gap where there is to be one, and nowhere else."""
+        return np.asarray(view[self.column][1] == self.gaps(view))
+
+
+Value: TypeAlias = LookUp | Linear | Near
+BoundFact: TypeAlias = Value | Absence

@@ -1,0 +1,192 @@
+"""The small language of facts: what follows from other columns in every row.
+
+    - group determined by code: {A1: A, A2: A, B1: B}    a public look-up table
+    - living = above + basement                          a sum or difference, exact
+    - charges = months * price within 5                  a product, within rounding
+    - discharged is missing exactly when status = open   a gap and its reason
+    - diag2, diag3 are missing together                  one gap in several columns
+
+Words are those of constraints: signs stand between blanks, names with blanks in backticks.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, TypeAlias, final
+
+from nacre.schema.columns.column import as_number
+from nacre.schema.constraints.statement import (
+    Clauses,
+    NotUnderstood,
+    Reader,
+    Word,
+    joined,
+    value_text,
+)
+
+FORMS = (
+    "A fact is a statement such as `total = a + b`, `charges = months * price within 5`, `end is "
+    "missing exactly when status = open` or `a, b are missing together`, or a look-up table "
+    "{group determined by code: {A1: A}}."
+)
+MISSING = "missing"
+Plain: TypeAlias = "str | dict[str, dict[str, str]]"
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Determined:
+    """A column that another one determines, by a table of (values of that one, value)."""
+
+    column: Word
+    by: Word
+    table: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        return f"{self.column} determined by {self.by}"
+
+    def plain(self) -> Plain:
+        """The form that is written to files."""
+        return {str(self): dict(self.table)}
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Term:
+    """A product of columns and numbers, added or taken away."""
+
+    factors: tuple[Word, ...]
+    negative: bool = False
+
+    def __str__(self) -> str:
+        return " * ".join(map(str, self.factors))
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Formula:
+    """A column that is a sum of terms, exactly or `within` so much (in percent: of the sum)."""
+
+    column: Word
+    terms: tuple[Term, ...]
+    within: float | None = None
+    percent: bool = False
+
+    def __str__(self) -> str:
+        text = f"{self.column} = {self.terms[0]}"
+        for term in self.terms[1:]:
+            text += f" {'-' if term.negative else '+'} {term}"
+        if self.within is None:
+            return text
+        return f"{text} within {value_text(self.within)}{'%' * self.percent}"
+
+    def plain(self) -> Plain:
+        """The form that is written to files."""
+        return str(self)
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Gap:
+    """A column that is missing exactly when all clauses are true."""
+
+    column: Word
+    clauses: Clauses
+
+    def __str__(self) -> str:
+        return f"{self.column} is missing exactly when {joined(self.clauses)}"
+
+    def plain(self) -> Plain:
+        """The form that is written to files."""
+        return str(self)
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Together:
+    """Columns that are missing in the same rows."""
+
+    columns: tuple[Word, ...]
+
+    def __str__(self) -> str:
+        return f"{', '.join(map(str, self.columns))} are missing together"
+
+    def plain(self) -> Plain:
+        """The form that is written to files."""
+        return str(self)
+
+
+Fact: TypeAlias = Determined | Formula | Gap | Together
+
+
+def parse(said: Any) -> Fact:
+    """A fact from its plain form; raises NotUnderstood."""
+    if isinstance(said, Determined | Formula | Gap | Together):
+        return said
+    if isinstance(said, str):
+        return _statement(Reader(said))
+    if isinstance(said, Mapping) and len(said) == 1:
+        ((head, table),) = said.items()
+        if isinstance(head, str) and isinstance(table, Mapping) and table:
+            return _determined(Reader(head), table)
+    raise NotUnderstood(FORMS)
+
+
+def _determined(reader: Reader, table: Mapping[Any, Any]) -> Determined:
+    column = reader.word()
+    reader.skip("is")
+    if not (reader.skip("determined") and reader.skip("by")):
+        raise NotUnderstood(FORMS)
+    by = reader.word()
+    reader.end()
+    entries = ((_text(key), _text(value)) for key, value in table.items())
+    return Determined(column, by, tuple(entries))
+
+
+def _text(value: Any) -> str:
+    return MISSING if value is None else value_text(value)
+
+
+def _statement(reader: Reader) -> Fact:
+    first = reader.word()
+    if reader.skip("is"):
+        for word in ("missing", "exactly", "when"):
+            if not reader.skip(word):
+                raise NotUnderstood(f"after `is` stands `missing exactly when`. {FORMS}")
+        clauses = reader.clauses()
+        reader.end()
+        return Gap(first, clauses)
+    if reader.next_is_sign():
+        if reader.sign() != "=":
+            raise NotUnderstood(f"a fact says `=`; other signs make a constraint. {FORMS}")
+        return _formula(reader, first)
+    columns = [first]
+    while reader.skip(",") or reader.skip("and"):
+        columns.append(reader.word())
+    if len(columns) < 2 or not all(reader.skip(w) for w in ("are", "missing", "together")):
+        raise NotUnderstood(FORMS)
+    reader.end()
+    return Together(tuple(columns))
+
+
+def _formula(reader: Reader, column: Word) -> Formula:
+    terms = [_term(reader, negative=False)]
+    while (plus := reader.skip("+")) or reader.skip("-"):
+        terms.append(_term(reader, negative=not plus))
+    within, percent = None, False
+    if reader.skip("within"):
+        text = reader.word().text
+        percent = text.endswith("%") or reader.skip("%")
+        within = as_number(text.removesuffix("%"))
+        if not isinstance(within, float) or not 0 < within < float("inf"):
+            raise NotUnderstood("after `within` stands a number above 0, such as 5 or 2%.")
+    reader.end()
+    return Formula(column, tuple(terms), within, percent)
+
+
+def _term(reader: Reader, *, negative: bool) -> Term:
+    factors = [reader.word()]
+    while reader.skip("*"):
+        factors.append(reader.word())
+    return Term(tuple(factors), negative)

@@ -1,0 +1,101 @@
+"""Spikes inside wide bounds: cells of their own, and smooth columns that stay smooth."""
+
+import numpy as np
+import pytest
+
+from nacre.histograms.cells import NumberColumn, fine_cells, number_cells, table_columns
+from nacre.histograms.histograms import Histograms
+from nacre.schema import Integer, Real, Schema
+
+NOISE = 20.0
+
+
+def number(column):
+    return Schema({"x": column}).layout.numbers[0]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        Integer(low=-20_000, high=200_000, spikes=[777]),
+        Integer(low=-1, high=1000),
+        Real(low=-50, high=5000, decimals=2, spikes=[12.25]),
+        Real(low=-1, high=2, spikes=[0.3]),
+        Integer(low=-(2**52), high=2**52, spikes=[5]),
+    ],
+)
+def test_each_spike_is_one_cell_and_all_ticks_are_in_one(column):
+    made = number(column)
+    cells = fine_cells(made, 512)
+    assert cells.low[0] == 0
+    assert cells.high[-1] == made.ticks
+    np.testing.assert_array_equal(cells.low[1:], cells.high[:-1] + 1)
+    assert (cells.low % (1 << made.shift) == 0).all()
+    for tick in made.spikes or made.common[:1]:
+        cell = np.searchsorted(cells.low, [tick], side="right") - 1
+        assert cells.widths[cell[0]] <= 1 << made.shift
+        drawn = cells.draw(np.repeat(cell, 50), np.random.default_rng(0))
+        assert set(drawn.tolist()) == {tick}
+
+
+def test_a_value_that_has_a_cell_anyway_is_no_spike():
+    cells = fine_cells(number(Integer(low=0, high=1000)), 512)
+    assert (cells.widths[:10] == 1).all()
+    marked = set() if cells.spike is None else set(cells.spike[cells.spike >= 0].tolist())
+    assert not marked & set(range(10))
+    assert 999 in marked
+
+
+def test_few_cells_have_room_for_few_spikes_and_stated_ones_come_first():
+    cells = fine_cells(number(Integer(low=-(10**6), high=10**6, spikes=[123, 456])), 16)
+    assert cells.spike is not None
+    assert set(cells.spike[cells.spike >= 0]) == {10**6 + 123, 10**6 + 456}
+
+
+def test_mixtures_have_cells_for_stated_spikes_only():
+    made = number(Integer(low=-1000, high=1000, spikes=[77]))
+    cells = number_cells(made.ticks, spikes=made.spikes)
+    assert cells.widths[np.searchsorted(cells.low, 1077)] == 1
+    assert cells.widths[np.searchsorted(cells.low, 1000, side="right") - 1] > 1
+
+
+def test_a_real_spike_is_written_as_itself():
+    column = Real(low=-1, high=2, spikes=[0.3])
+    stated, common = column.spike_ticks
+    assert column.write(np.array([*stated, *common]), None).to_pylist()[0] == 0.3
+    assert 0.0 in column.write(np.array(common), None).to_pylist()
+
+
+def histograms(values, column, seed=0):
+    schema = Schema({"x": column})
+    columns = table_columns(schema.layout, None, 512)
+    assert isinstance(columns[0], NumberColumn)
+    cell = np.searchsorted(columns[0].cells.low, values, side="right") - 1
+    counts = np.bincount(cell, minlength=columns[0].size).astype(float)
+    noisy = counts + np.random.default_rng(seed).normal(0, NOISE, counts.shape)
+    return columns[0].cells, counts, Histograms.of(columns, noisy[None], NOISE)
+
+
+def test_a_spike_keeps_its_rows_and_its_neighbors_get_none():
+    rng = np.random.default_rng(1)
+    ticks = np.where(rng.random(20_000) < 0.4, 20_000, 20_000 + rng.gamma(2, 9000, 20_000))
+    column = Integer(low=-20_000, high=200_000)
+    cells, counts, found = histograms(ticks.astype(int), column)
+    zero = np.searchsorted(cells.low, 20_000)
+    assert abs(found.cleaned[0][0, zero] - counts[zero]) < 5 * NOISE
+    assert found.cleaned[0][0, :zero].sum() < 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_smooth_columns_stay_smooth(seed):
+    rng = np.random.default_rng(seed)
+    ticks = np.clip(rng.normal(10_000, 2500, 20_000), 0, 20_000).astype(int)
+    cells, counts, found = histograms(ticks, Integer(low=-10_000, high=10_000), seed)
+    assert cells.spike is not None
+    narrow = cells.spike >= 0
+    assert narrow.sum() > 5
+    # As many rows as the density makes expect, within a few.
+    assert found.cleaned[0][0, narrow].sum() < counts[narrow].sum() + 0.002 * len(ticks)
+    assert abs(found.cleaned[0].sum() - len(ticks)) < 0.05 * len(
+        ticks
+    )  # the noise of all cells together
