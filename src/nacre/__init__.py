@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from nacre.methods.mosaic.mosaic import Mosaic as Mosaic
     from nacre.methods.mst import MST as MST
     from nacre.methods.pearl import PEARL as PEARL
+    from nacre.methods.ppem.ppem import PPEM as PPEM
     from nacre.model import Model as Model
     from nacre.model import load as load
     from nacre.plan import plan as plan

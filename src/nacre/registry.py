@@ -18,6 +18,7 @@ METHODS = {
     "autogan": "nacre.methods.autogan.autogan:AutoGAN",
     "dpgan": "nacre.methods.gan:DPGAN",
     "dpcgan": "nacre.methods.gan:DPCGAN",
+    "ppem": "nacre.methods.ppem.ppem:PPEM",
     "aim": "nacre.methods.aim:AIM",
     "mst": "nacre.methods.mst:MST",
     "moments": "nacre.methods.moments.moments:Moments",
@@ -41,6 +42,7 @@ GENERATORS = {
     "MosaicGenerator": "nacre.methods.mosaic.generator:MosaicGenerator",
     "NetworkGenerator": "nacre.nets.network:NetworkGenerator",
     "NetworksByClass": "nacre.nets.by_class:NetworksByClass",
+    "PPEMGenerator": "nacre.methods.ppem.generator:PPEMGenerator",
 }
 
 

@@ -39,6 +39,10 @@ class AbstractMethod(abc.ABC):
     ) -> tuple[AbstractQuestion, ...]:
         """What will be asked, in order; `rows` is a public number of rows, if there is one."""
 
+    def check(self, plan: Plan) -> None:
+        """Refuse a plan that the method cannot serve, before anything is spent."""
+        return
+
     @abc.abstractmethod
     def learn(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
         """Ask the questions of the plan and make a generator from the answers."""

@@ -1,0 +1,210 @@
+"""The road of a fit of PPEM: histograms, the marginal pair, the conditional pair, the generator."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2
+
+from nacre.histograms.cells import CodeColumn
+from nacre.histograms.histograms import Histograms
+from nacre.methods.ppem.generator import Net, PPEMGenerator
+from nacre.methods.ppem.parts import Part, Parts
+from nacre.methods.ppem.programs import conditional_program, marginal_program
+from nacre.methods.ppem.scaling import Scaling, bought_scaling, schema_scaling
+from nacre.methods.ppem.stein import Statistic
+from nacre.methods.randomness import public_rng
+from nacre.nets.descent import first_weights
+from nacre.nets.layers import freeze
+from nacre.vault import Steps, Sum
+
+if TYPE_CHECKING:
+    from nacre.methods.ppem.ppem import PPEM
+    from nacre.rows import TableEncoder
+    from nacre.vault import Plan, Vault
+
+FROZEN = 1 << 13  # generated rows whose statistics batch norms are frozen at
+RAREST = 1e-4  # the smallest chance of a value that a generator starts with
+
+
+def learn(method: PPEM, vault: Vault, plan: Plan, *, key: Any) -> PPEMGenerator:
+    """Ask the questions of the plan in their order; what lies between them is public."""
+    encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
+    rng, keys = public_rng(key), jax.random.split(key)
+    parts = method.parts(encoder)
+    asked = {q.name: q for q in method.questions(encoder, plan.adjacency, plan.rows)}
+    rows, histograms = float(plan.rows or 0), None
+    if "histograms" in asked:
+        histograms = ask_histograms(method, vault, asked["histograms"])  # type: ignore[arg-type]
+        rows = rows or histograms.total
+    elif plan.rows is None:
+        rows = vault.count(asked["number of rows"])  # type: ignore[arg-type]
+    rows = max(rows, 1.0)
+    scaling = _scaling(method, encoder, parts, histograms)
+    energies, marginal = (), Net((), ())
+    if "marginal" in asked:
+        energies, marginal = _marginal(
+            method, vault, plan, asked["marginal"], parts, scaling, rows, keys[0], rng
+        )
+    conditional = Net((), ())
+    if "conditional" in asked:
+        conditional = _conditional(
+            method,
+            vault,
+            plan,
+            asked["conditional"],
+            parts,
+            scaling,
+            marginal,
+            histograms,
+            rows,
+            keys[1],
+            rng,
+        )
+    return PPEMGenerator(
+        layout=encoder.layout,
+        sets=method.sets,
+        scaling=scaling,
+        latent=method.latent,
+        marginal=marginal,
+        conditional=conditional,
+        energies=energies,
+    )
+
+
+def ask_histograms(method: PPEM, vault: Vault, question: Sum) -> Histograms:
+    """The noisy histograms, cleaned."""
+    from nacre.embed.marginals import cell_places, single_features
+
+    encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
+    columns = method.columns(encoder)
+    sums = vault.sum(question, single_features(cell_places(encoder.layout, columns)))
+    return Histograms.of(columns, sums.values, sums.noise[0])
+
+
+def _scaling(
+    method: PPEM, encoder: TableEncoder, parts: Parts, histograms: Histograms | None
+) -> Scaling:
+    layout = encoder.layout
+    if histograms is None or not layout.numbers:
+        return schema_scaling(len(layout.numbers))
+    return bought_scaling(
+        histograms,
+        layout.limits,
+        parts.hidden.numbers,
+        quantiles=method.scale in ("classes", "quantiles"),
+        label=method.label(encoder),
+    )
+
+
+def _marginal(
+    method: PPEM,
+    vault: Vault,
+    plan: Plan,
+    question: Any,
+    parts: Parts,
+    scaling: Scaling,
+    rows: float,
+    key: Any,
+    rng: np.random.Generator,
+) -> tuple[tuple[Net, ...], Net]:
+    """The energies, the generator of x' and its frozen arrays."""
+    ensemble, layers = method.ensemble(parts), method.marginal_layers(parts)
+    expected = min(method.marginal_batch, rows)
+    levels = [one.alpha for one in method.sets]
+    if len(levels) > 1:
+        levels.append(max(levels))
+    statistic = Statistic(
+        largest=method.statistic_most,
+        rows=expected,
+        noise=statistic_noise(question, plan, rows),
+        critical=tuple(float(chi2.isf(level, 1)) for level in levels),
+        weight=method.penalty,
+    )
+    program = marginal_program(
+        method,
+        parts,
+        scaling,
+        ensemble,
+        statistic,
+        first_weights(layers, rng),
+        expected=expected,
+        rng=rng,
+    )
+    noisy = rows if plan.rows is None else None
+    state = vault.train(question, program, rows=noisy, key=key)
+    inputs = rng.standard_normal((FROZEN, method.latent), np.float32)
+    arrays = freeze(layers, state["writer"]["average"], inputs)
+    pairs = zip(ensemble.energies, state["energy"], strict=True)
+    energies = tuple(Net.of(energy.layers, own) for energy, own in pairs)
+    return energies, Net(layers, tuple(arrays))
+
+
+def statistic_noise(question: Steps, plan: Plan, rows: float) -> float:
+    """The standard deviation of the noise of the Stein sums; zero where there is none."""
+    if len(question.stages) < 2:
+        return 0.0
+    release = plan.find(question).release
+    if release.mechanism == "approximate":
+        release = question.after_count(release, rows)
+    first = question.stages[0]
+    return first.clip * release.noise / math.sqrt(first.share)
+
+
+def _conditional(
+    method: PPEM,
+    vault: Vault,
+    plan: Plan,
+    question: Any,
+    parts: Parts,
+    scaling: Scaling,
+    marginal: Net,
+    histograms: Histograms | None,
+    rows: float,
+    key: Any,
+    rng: np.random.Generator,
+) -> Net:
+    """The generator of x* given x'."""
+    layers = method.conditional_layers(parts)
+    first = first_weights(layers, rng)
+    if histograms is not None:
+        label = method.label(vault.encoder)  # type: ignore[arg-type]
+        first[-1]["bias"] = jax.numpy.asarray(_biases(parts.rest, histograms, label))
+    program = conditional_program(
+        method,
+        parts,
+        scaling,
+        (marginal.layers, marginal.arrays),
+        first,
+        expected=min(method.conditional_batch, rows),
+        rng=rng,
+    )
+    noisy = rows if plan.rows is None else None
+    state = vault.train(question, program, rows=noisy, key=key)
+    return Net.of(layers, state["writer"]["average"])
+
+
+def _biases(rest: Part, histograms: Histograms, label: int | None) -> NDArray[np.float32]:
+    """Where a generator starts: zero for numbers, the noisy shares of values for codes."""
+    found = np.zeros(rest.width, np.float32)
+    shares: dict[int, NDArray[np.float64]] = {}
+    if label is not None:
+        shares[label] = histograms.sizes
+    for column, cleaned in zip(histograms.columns, histograms.cleaned, strict=True):
+        counts = cleaned.sum(0)
+        if isinstance(column, CodeColumn):
+            shares[column.code] = counts
+        elif column.missing is not None:
+            shares[column.missing] = np.array([counts[:-1].sum(), counts[-1]])
+    for place, at, width in rest.vector.blocks:
+        counts = shares[rest.codes[place]]
+        chances = np.log(np.clip(counts / max(counts.sum(), 1e-9), RAREST, 1.0))
+        if width > 1:
+            found[at : at + width] = chances
+        elif len(chances) > 1:
+            found[at] = chances[1] - chances[0]
+    return found
