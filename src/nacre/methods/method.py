@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
     from nacre.nets.generator import AbstractGenerator
-    from nacre.vault import AbstractQuestion, Adjacency, Plan, Vault
+    from nacre.vault import AbstractQuestion, Adjacency, Hidden, Plan, Vault
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -46,6 +46,11 @@ class AbstractMethod(abc.ABC):
     @abc.abstractmethod
     def learn(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
         """Ask the questions of the plan and make a generator from the answers."""
+
+    @property
+    def hidden(self) -> tuple[Hidden, ...]:
+        """Columns whose joint distribution it is asked to hide (α-LMDP); most hide none."""
+        return ()
 
     def small(self) -> Self:
         """The same method with settings that make it quick, for tests of its contract."""

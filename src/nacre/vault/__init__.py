@@ -12,7 +12,7 @@ from nacre.vault.doors.choose import Choice, Choices
 from nacre.vault.doors.keys import Keys
 from nacre.vault.doors.steps import Program, Stage, Steps
 from nacre.vault.doors.sum import Sum, Sums, count_question
-from nacre.vault.guarantee import Guarantee
+from nacre.vault.guarantee import Guarantee, Hidden
 from nacre.vault.plan import Plan
 from nacre.vault.question import AbstractQuestion, Expected
 from nacre.vault.vault import Vault
@@ -25,6 +25,7 @@ __all__ = [
     "Choices",
     "Expected",
     "Guarantee",
+    "Hidden",
     "Keys",
     "Plan",
     "Program",

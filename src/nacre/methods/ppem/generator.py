@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, final
 
 import numpy as np
@@ -51,13 +51,13 @@ class Net:
         found: NDArray[np.float32] = run(self.layers, self.arrays, x, np)
         return found
 
-    def slope(self, x: NDArray[np.float32]) -> NDArray[np.float64]:
-        """The gradient of the one output at each row: of linear layers and leaky ReLUs."""
-        steps, value = [], x
+    def score(self, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Minus the gradient of the one output at each row: of linear layers and leaky ReLUs."""
+        steps, value = [], np.asarray(x, np.float32)
         for layer, own in zip(self.layers, self.arrays, strict=True):
             steps.append((layer, own, value))
             value = layer(own, value, np)
-        found = np.ones((len(x), 1))
+        found = -np.ones((len(x), 1))
         for layer, own, value in reversed(steps):
             if isinstance(layer, LeakyReLU):
                 found = found * np.where(value > 0, 1.0, layer.slope)
@@ -113,7 +113,7 @@ class PPEMGenerator(AbstractGenerator):
                 if own.width:
                     latent = rng.standard_normal((count, self.latent), np.float32)
                     outputs = net(np.concatenate([latent, condition], axis=1))
-                    numbers, found, condition = _drawn(own, outputs, rng)
+                    numbers, found, condition = _drawn(own, outputs, latent, rng)
                     codes[part, own.codes] = found
                     drawn.append((own, numbers))
             for own, numbers in drawn:  # when the label, which maps may follow, is known
@@ -131,8 +131,10 @@ class PPEMGenerator(AbstractGenerator):
 
     # -- what a test of alpha-LMDP needs -------------------------------------------------------
 
-    def hidden_scores(self, rows: Any) -> tuple[tuple[NDArray[Any], NDArray[Any]], ...]:
-        """For each protected set the points of some rows, and the energy's score at each.
+    def hidden_scores(
+        self, rows: Any
+    ) -> tuple[tuple[NDArray[np.float32], Callable[[Any], NDArray[np.float64]]], ...]:
+        """For each protected set the points of some rows, and the score of the set's energy.
 
         Zeros and ones are as they are, without noise on them.
         """
@@ -140,11 +142,10 @@ class PPEMGenerator(AbstractGenerator):
 
         hidden = self.parts.hidden
         points = np.asarray(jax.vmap(lambda row: hidden.of(row, self.scaling))(rows), np.float32)
-        found = []
-        for one, energy in zip(self.sets, self.energies, strict=False):
-            seen = points[:, hidden.places(one.columns)]
-            found.append((seen, -energy.slope(seen)))
-        return tuple(found)
+        return tuple(
+            (points[:, hidden.places(one.columns)], energy.score)
+            for one, energy in zip(self.sets, self.energies, strict=False)
+        )
 
     # -- files ---------------------------------------------------------------------------------
 
@@ -218,12 +219,15 @@ class PPEMGenerator(AbstractGenerator):
 
 
 def _drawn(
-    part: Part, outputs: NDArray[np.float32], rng: np.random.Generator
+    part: Part,
+    outputs: NDArray[np.float32],
+    latent: NDArray[np.float32],
+    rng: np.random.Generator,
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float32]]:
     """Standardized numbers, codes, and the vector that the next network is given."""
-    vector, count = part.vector, len(part.numbers)
+    vector = part.vector
     _, codes = vector.draw(outputs, rng)
-    numbers = Scaling.bounded(outputs[:, :count], np)
+    numbers = part.numbers_from(outputs, latent, np)
     blocks = [
         codes[:, [place]] if width == 1 else codes[:, [place]] == np.arange(width)
         for place, _, width in vector.blocks

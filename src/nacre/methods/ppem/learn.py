@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nacre.vault import Plan, Vault
 
 FROZEN = 1 << 13  # generated rows whose statistics batch norms are frozen at
+CALM = 0.1  # of the usual first weights of a generator's last layer
 RAREST = 1e-4  # the smallest chance of a value that a generator starts with
 
 
@@ -96,6 +97,7 @@ def _scaling(
         histograms,
         layout.limits,
         parts.hidden.numbers,
+        schema_only=method.private == "marginal",  # the histograms then have no noise
         quantiles=method.scale in ("classes", "quantiles"),
         label=method.label(encoder),
     )
@@ -131,7 +133,7 @@ def _marginal(
         scaling,
         ensemble,
         statistic,
-        first_weights(layers, rng),
+        first_weights_of(layers, rng),
         expected=expected,
         rng=rng,
     )
@@ -142,6 +144,12 @@ def _marginal(
     pairs = zip(ensemble.energies, state["energy"], strict=True)
     energies = tuple(Net.of(energy.layers, own) for energy, own in pairs)
     return energies, Net(layers, tuple(arrays))
+
+
+def first_weights_of(layers: Any, rng: np.random.Generator) -> Any:
+    """A generator's, its last layer's ten times smaller: it adds little to the latent numbers."""
+    *others, last = first_weights(layers, rng)
+    return [*others, {name: CALM * value for name, value in last.items()}]
 
 
 def statistic_noise(question: Steps, plan: Plan, rows: float) -> float:
@@ -170,7 +178,7 @@ def _conditional(
 ) -> Net:
     """The generator of x* given x'."""
     layers = method.conditional_layers(parts)
-    first = first_weights(layers, rng)
+    first = first_weights_of(layers, rng)
     if histograms is not None:
         label = method.label(vault.encoder)  # type: ignore[arg-type]
         first[-1]["bias"] = jax.numpy.asarray(_biases(parts.rest, histograms, label))

@@ -74,16 +74,30 @@ class Part:
         scaled = scaling.forward(vector[:count], self.numbers, scaling.group(row))
         return jnp.concatenate([scaled, vector[count:]])
 
-    def made(self, outputs: Any, key: Any) -> Any:
-        """Generated vectors (n, width) from a network's outputs: codes drawn, with a gradient.
+    def numbers_from(self, outputs: Any, latent: Any, xp: Any) -> Any:
+        """Standardized numbers (n, count): a latent number each, and what the network adds to it.
 
-        A network writes standardized numbers as they are; `RowVector.rows` draws the codes.
+        So a generator starts from independent normal numbers, which have the right mean and
+        spread already, and what is learnt is how columns differ from that.
+        """
+        count = len(self.numbers)
+        plain = latent[:, : min(count, latent.shape[1])]
+        zeros = xp.zeros((len(outputs), count - plain.shape[1]), outputs.dtype)
+        return Scaling.bounded(outputs[:, :count] + xp.concatenate([plain, zeros], axis=1), xp)
+
+    def made(self, outputs: Any, latent: Any, key: Any) -> Any:
+        """Generated vectors (n, width) under JAX: codes drawn (`RowVector.rows`), with a gradient.
+
+        Args:
+            outputs: of a network, (n, width).
+            latent: the normal numbers that went into it.
+            key: for the codes.
         """
         import jax.numpy as jnp
 
-        count = len(self.numbers)
+        numbers = self.numbers_from(outputs, latent, jnp)
         drawn = self.vector.rows(outputs, key)
-        return jnp.concatenate([Scaling.bounded(outputs[:, :count], jnp), drawn[:, count:]], axis=1)
+        return jnp.concatenate([numbers, drawn[:, len(self.numbers) :]], axis=1)
 
     def jittered(self, vector: Any, amount: float, key: Any) -> Any:
         """The vector, its zeros and ones with a little Gaussian noise: they get a density."""

@@ -36,7 +36,7 @@ from nacre.nets.layers import (
     mlp,
     size,
 )
-from nacre.vault import Bound, Segment, Stage, Steps, Sum, count_question
+from nacre.vault import Bound, Hidden, Segment, Stage, Steps, Sum, count_question
 
 if TYPE_CHECKING:
     from nacre.methods.ppem.energies import Energy, Ensemble
@@ -75,6 +75,16 @@ class PPEM(AbstractMethod):
     scale_share: float = setting(
         0.2, "share of the budget that buys the histograms for it", low=0.001, high=0.9
     )
+    private: Literal["both", "marginal"] = setting(
+        "both",
+        "which energies get noise; with 'marginal' (the paper's D.4) no whole row is protected, "
+        "and epsilon has to be inf",
+    )
+    marginal_epsilon: float = setting(
+        1.0, "what the marginal energies cost by themselves, if they alone get noise",
+        low=1e-4, high=100,
+    )  # fmt: skip
+    marginal_delta: float = setting(1e-6, "likewise", low=1e-15, high=0.01)
     latent: int = setting(32, "how many numbers go into each generator", low=1, high=4096)
     width: int = setting(64, "of the hidden layers of all networks", low=1, high=4096)
     depth: int = setting(2, "hidden layers of each network", low=1, high=8)
@@ -291,6 +301,7 @@ class PPEM(AbstractMethod):
             batch=self.marginal_batch,
             stages=stages,
             rows=rows,
+            alone=(self.marginal_epsilon, self.marginal_delta) if self._partly else None,
         )
 
     def _conditional(self, parts: Parts, share: float, rows: int | None) -> Steps:
@@ -305,11 +316,22 @@ class PPEM(AbstractMethod):
             rows=rows,
         )
 
+    @property
+    def _partly(self) -> bool:
+        return self.private == "marginal"
+
+    @property
+    def hidden(self) -> tuple[Hidden, ...]:
+        """The protected sets, unless there is no penalty that asks for anything."""
+        sets = self.sets if self.penalty else ()
+        return tuple(Hidden(one.columns, one.alpha) for one in sets)
+
     def check(self, plan: Plan) -> None:
         """Refuse a delta with which publishing one row of the table would be allowed."""
-        if plan.private and plan.rows is not None and plan.delta >= 1 / plan.rows:
+        delta = self.marginal_delta if self._partly else plan.delta
+        if (plan.private or self._partly) and plan.rows is not None and delta >= 1 / plan.rows:
             raise NacreError(
-                f"delta={plan.delta:g} is not below 1/{plan.rows:,}, one over the number of rows: "
+                f"delta={delta:g} is not below 1/{plan.rows:,}, one over the number of rows: "
                 "a mechanism that publishes a whole row at random would pass. The paper's "
                 f"delta = 1/n is refused; take {0.1 / plan.rows:.0e} or less. Nothing was spent."
             )

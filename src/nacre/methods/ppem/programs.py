@@ -65,9 +65,10 @@ def marginal_program(
     layers, count = method.marginal_layers(parts), _made(method.marginal_batch)
 
     def make(weights: Any, key: Any) -> Any:
-        latent, codes, noise = jax.random.split(key, 3)
-        outputs = run(layers, weights, jax.random.normal(latent, (count, method.latent)), jnp)
-        return hidden.jittered(hidden.made(outputs, codes), method.jitter, noise)
+        first, codes, noise = jax.random.split(key, 3)
+        latent = jax.random.normal(first, (count, method.latent))
+        made = hidden.made(run(layers, weights, latent, jnp), latent, codes)
+        return hidden.jittered(made, method.jitter, noise)
 
     def prepare(state: Any, key: Any) -> Any:
         weights, made = state["energy"], state["made"]
@@ -194,18 +195,19 @@ def conditional_program(
 
     def fakes(weights: Any, condition: Any, key: Any) -> Any:
         """Generated x* (n, d) for each x' of `condition`."""
-        latent, codes, noise = jax.random.split(key, 3)
-        inputs = jax.random.normal(latent, (len(condition), method.latent))
-        outputs = run(layers, weights, jnp.concatenate([inputs, condition], axis=1), jnp)
-        return rest.jittered(rest.made(outputs, codes), method.jitter, noise)
+        first, codes, noise = jax.random.split(key, 3)
+        latent = jax.random.normal(first, (len(condition), method.latent))
+        outputs = run(layers, weights, jnp.concatenate([latent, condition], axis=1), jnp)
+        return rest.jittered(rest.made(outputs, latent, codes), method.jitter, noise)
 
     def conditions(key: Any) -> Any:
         """x' of the marginal generator."""
         if not hidden.width:
             return jnp.zeros((count, 0))
-        latent, codes, noise = jax.random.split(key, 3)
-        outputs = run(given[0], given[1], jax.random.normal(latent, (count, method.latent)), jnp)
-        return hidden.jittered(hidden.made(outputs, codes), method.jitter, noise)
+        first, codes, noise = jax.random.split(key, 3)
+        latent = jax.random.normal(first, (count, method.latent))
+        made = hidden.made(run(given[0], given[1], latent, jnp), latent, codes)
+        return hidden.jittered(made, method.jitter, noise)
 
     def gradient(shared: Any, earlier: Any, row: Any, key: Any) -> Any:
         keys = [jax.random.fold_in(key, place) for place in range(4)]

@@ -86,12 +86,14 @@ def bought_scaling(
     hidden: Sequence[int],
     *,
     quantiles: bool,
+    schema_only: bool,
     label: int | None,
 ) -> Scaling:
     """Maps from noisy histograms of all numbers, by label where there is one.
 
     Of `hidden` numbers only mean and deviation are used: a map by quantiles, which the model
-    keeps, would be the very distribution that is to be hidden.  They do not follow the label.
+    keeps, would be the very distribution that is to be hidden.  They do not follow the label.  With
+    `schema_only` not even these are used.
     """
     classes = range(1 if label is None else len(histograms.sizes))
     maps: list[list[tuple[Array, Array]]] = [[] for _ in classes]
@@ -104,7 +106,9 @@ def bought_scaling(
         for place in classes:
             enough = histograms.sizes[place] >= FEWEST and every[place].sum() > 0
             own = every[place] if label is not None and enough else every.sum(0)
-            if quantiles and column.number not in hidden:
+            if schema_only and column.number in hidden:
+                maps[place].append(_line(0.5, 12**-0.5))
+            elif quantiles and column.number not in hidden:
                 maps[place].append(_quantiles(centers, own))
             else:
                 maps[place].append(_moments(centers, every.sum(0)))
