@@ -34,6 +34,7 @@ TOGETHER = (
 UNOPTIMIZED = (
     "cli",
     "docs",
+    "methods/ppem",
     "methods/test_any_schema.py",
     "methods/test_autogan.py",
     "methods/test_contract.py",

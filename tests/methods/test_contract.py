@@ -32,11 +32,14 @@ VARIANTS = {
     "merf-minibatch": ("merf", {"release": "minibatch", "sample": 50}),
     "functional-features": ("functional", {}),
     "functional-exact": ("functional", {"release": "exact"}),
+    "ppem-protected": ("ppem", {"protect": (("age", "sex"),)}),
 }
 STEPWISE = (
     "autogan",
     "dpgan",
     "dpcgan",
+    "ppem",
+    "ppem-protected",
     "merf-autoencoder",
     "merf-minibatch",
     "functional-features",

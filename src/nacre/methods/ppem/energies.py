@@ -48,11 +48,9 @@ class Energy:
         return (jnp.sqrt(jnp.sum(slope**2) + SMALL) - 1.0) ** 2
 
 
-def between(x: Any, made: Any, key: Any) -> Any:
-    """A random point on the line between a row and one of some generated rows (n, d)."""
-    first, second = jax.random.split(key)
-    share = jax.random.uniform(first)
-    return share * x + (1 - share) * made[jax.random.randint(second, (), 0, len(made))]
+def between(x: Any, made: Any, share: Any) -> Any:
+    """A point on the line between a row and a generated one."""
+    return share * x + (1 - share) * made
 
 
 def hinge(energy: Any, margin: float) -> Any:

@@ -29,7 +29,7 @@ from nacre.schema import Encoded, Layout
 
 CHUNK = 1 << 13  # rows that are drawn at once
 MOST_SETS = 1000
-LARGEST = 1e6  # of a knot's value
+LARGEST = 1e6  # of a standardized value
 
 
 @final
@@ -155,6 +155,7 @@ class PPEMGenerator(AbstractGenerator):
         arrays: dict[str, NDArray[Any]] = {
             "positions": self.scaling.positions,
             "values": self.scaling.values,
+            "means": self.scaling.means,
         }
         for name, net in nets.items():
             own = to_arrays(net.arrays).items()
@@ -240,10 +241,13 @@ def _scaling(label: Any, arrays: Mapping[str, NDArray[Any]], layout: Layout) -> 
     if label is not None and not (type(label) is int and 0 <= label < len(layout.codes)):
         raise NacreError("The label of the maps is none of the codes.")
     groups = 1 if label is None else layout.codes[label].size
-    tables = [np.asarray(arrays[name], np.float64) for name in ("positions", "values")]
-    for table in tables:
-        if table.shape != (groups, len(layout.numbers), KNOTS) or not np.isfinite(table).all():
+    numbers = len(layout.numbers)
+    shapes = {"positions": (numbers, KNOTS), "values": (numbers, KNOTS), "means": (groups, numbers)}
+    tables = {name: np.asarray(arrays[name], np.float64) for name in shapes}
+    for name, shape in shapes.items():
+        table = tables[name]
+        if table.shape != shape or not (np.abs(table) <= LARGEST).all():
             raise NacreError("The maps of the generator's numbers were made for another layout.")
-        if (np.diff(table, axis=2) < 0).any() or np.abs(table).max(initial=0.0) > LARGEST:
+        if name != "means" and (np.diff(table, axis=1) < 0).any():
             raise NacreError("The maps of the generator's numbers do not increase.")
-    return Scaling(tables[0], tables[1], label)
+    return Scaling(**tables, label=label)

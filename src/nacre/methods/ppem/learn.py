@@ -15,7 +15,7 @@ from nacre.histograms.histograms import Histograms
 from nacre.methods.ppem.generator import Net, PPEMGenerator
 from nacre.methods.ppem.parts import Part, Parts
 from nacre.methods.ppem.programs import conditional_program, marginal_program
-from nacre.methods.ppem.scaling import Scaling, bought_scaling, schema_scaling
+from nacre.methods.ppem.scaling import REACH, Scaling, bought_scaling, schema_scaling
 from nacre.methods.ppem.stein import Statistic
 from nacre.methods.randomness import public_rng
 from nacre.nets.descent import first_weights
@@ -46,6 +46,8 @@ def learn(method: PPEM, vault: Vault, plan: Plan, *, key: Any) -> PPEMGenerator:
         rows = vault.count(asked["number of rows"])  # type: ignore[arg-type]
     rows = max(rows, 1.0)
     scaling = _scaling(method, encoder, parts, histograms)
+    if "class means" in asked:
+        scaling = ask_means(method, vault, asked["class means"], parts, scaling)  # type: ignore[arg-type]
     energies, marginal = (), Net((), ())
     if "marginal" in asked:
         energies, marginal = _marginal(
@@ -87,6 +89,29 @@ def ask_histograms(method: PPEM, vault: Vault, question: Sum) -> Histograms:
     return Histograms.of(columns, sums.values, sums.noise[0])
 
 
+def ask_means(
+    method: PPEM, vault: Vault, question: Sum, parts: Parts, scaling: Scaling
+) -> Scaling:
+    """The maps, with the noisy means of classes taken off; protected numbers have none.
+
+    Sensitivity:
+        each standardized number, clipped to REACH and divided by it, lies in [-1, 1]: add-remove
+        sqrt(count + 1), with the count of rows.
+    """
+    rest, encoder = parts.rest, vault.encoder
+    count = len(rest.numbers)
+
+    def features(row: Any) -> Any:
+        return jax.numpy.clip(rest.of(row, scaling)[:count] / REACH, -1.0, 1.0)
+
+    found = vault.sum(question, features)
+    sums = np.zeros((len(found.values), len(encoder.layout.numbers)))  # type: ignore[attr-defined]
+    sums[:, list(rest.numbers)] = found.values * REACH
+    counts = np.maximum(found.counts, 1.0) if found.counts is not None else np.ones(len(sums))
+    label = method.label(encoder)  # type: ignore[arg-type]
+    return scaling.with_means(sums, counts, found.noise[0] * REACH, label or 0)
+
+
 def _scaling(
     method: PPEM, encoder: TableEncoder, parts: Parts, histograms: Histograms | None
 ) -> Scaling:
@@ -99,7 +124,6 @@ def _scaling(
         parts.hidden.numbers,
         schema_only=method.private == "marginal",  # the histograms then have no noise
         quantiles=method.scale in ("classes", "quantiles"),
-        label=method.label(encoder),
     )
 
 
@@ -180,8 +204,7 @@ def _conditional(
     layers = method.conditional_layers(parts)
     first = first_weights_of(layers, rng)
     if histograms is not None:
-        label = method.label(vault.encoder)  # type: ignore[arg-type]
-        first[-1]["bias"] = jax.numpy.asarray(_biases(parts.rest, histograms, label))
+        first[-1]["bias"] = jax.numpy.asarray(_biases(parts.rest, histograms))
     program = conditional_program(
         method,
         parts,
@@ -196,12 +219,10 @@ def _conditional(
     return Net.of(layers, state["writer"]["average"])
 
 
-def _biases(rest: Part, histograms: Histograms, label: int | None) -> NDArray[np.float32]:
+def _biases(rest: Part, histograms: Histograms) -> NDArray[np.float32]:
     """Where a generator starts: zero for numbers, the noisy shares of values for codes."""
     found = np.zeros(rest.width, np.float32)
     shares: dict[int, NDArray[np.float64]] = {}
-    if label is not None:
-        shares[label] = histograms.sizes
     for column, cleaned in zip(histograms.columns, histograms.cleaned, strict=True):
         counts = cleaned.sum(0)
         if isinstance(column, CodeColumn):

@@ -99,17 +99,14 @@ class Part:
         drawn = self.vector.rows(outputs, key)
         return jnp.concatenate([numbers, drawn[:, len(self.numbers) :]], axis=1)
 
-    def jittered(self, vector: Any, amount: float, key: Any) -> Any:
-        """The vector, its zeros and ones with a little Gaussian noise: they get a density."""
-        import jax
+    def jittered(self, vector: Any, noise: Any) -> Any:
+        """One vector, or many, its zeros and ones with a little noise: they get a density."""
         import jax.numpy as jnp
 
         count = len(self.numbers)
-        if not amount or count == self.width:
+        if count == self.width:
             return vector
-        noise = amount * jax.random.normal(key, vector.shape)
-        codes = jnp.arange(self.width) >= count
-        return vector + jnp.where(codes, noise, 0.0)
+        return vector + jnp.where(np.arange(self.width) >= count, noise, 0.0)
 
 
 class Parts(NamedTuple):

@@ -69,11 +69,14 @@ class PPEM(AbstractMethod):
     alpha: float = setting(0.05, "level of sets that name none", low=1e-6, high=0.5)
     scale: Literal["classes", "quantiles", "moments", "schema"] = setting(
         "classes",
-        "how numbers are standardized: by noisy quantiles of each class, or of all rows, by noisy "
-        "moments (protected columns always), or by the schema's bounds alone",
+        "how numbers are standardized: by noisy quantiles, less the noisy mean of each class or "
+        "not, by noisy moments (protected columns always), or by the schema's bounds alone",
     )
     scale_share: float = setting(
-        0.2, "share of the budget that buys the histograms for it", low=0.001, high=0.9
+        0.1, "share of the budget that buys the histograms for it", low=0.001, high=0.45
+    )
+    means_share: float = setting(
+        0.2, "share of the budget that buys the means of classes", low=0.001, high=0.45
     )
     private: Literal["both", "marginal"] = setting(
         "both",
@@ -236,6 +239,8 @@ class PPEM(AbstractMethod):
         first: list[AbstractQuestion] = []
         if self.scale != "schema" and self.columns(encoder):
             first.append(self._histograms(encoder))
+            if self.label(encoder) is not None and parts.rest.numbers:
+                first.append(self._means(encoder))
         elif rows is None:
             first.append(count_question(COUNT))
         left = 1.0 - math.fsum(question.share for question in first)
@@ -253,7 +258,7 @@ class PPEM(AbstractMethod):
         return Parts.of(encoder.layout, self.sets)
 
     def label(self, encoder: TableEncoder) -> int | None:
-        """The label's place among the codes, if histograms and maps are by label.
+        """The label's place among the codes, if numbers are standardized by its classes.
 
         Not by a label whose distribution is to be hidden.
         """
@@ -265,22 +270,32 @@ class PPEM(AbstractMethod):
     def columns(self, encoder: TableEncoder) -> tuple[NumberColumn | CodeColumn, ...]:
         """Of which there are histograms: numbers, and codes that are not protected."""
         hidden = set(self.parts(encoder).hidden.codes)
-        every = table_columns(encoder.layout, self.label(encoder), CELLS)
+        every = table_columns(encoder.layout, None, CELLS)
         return tuple(c for c in every if isinstance(c, NumberColumn) or c.code not in hidden)
 
     def _histograms(self, encoder: TableEncoder) -> Sum:
         columns = self.columns(encoder)
-        by = encoder.label if self.label(encoder) is not None else None
         cells = sum(column.size for column in columns)
-        bound = Bound(
-            segments=(Segment(size=cells, norm=math.sqrt(len(columns)), signed=False),), by=by
-        )
-        given = f" for each value of '{by.name}'" if by else ""
+        bound = Bound(segments=(Segment(size=cells, norm=math.sqrt(len(columns)), signed=False),))
         return Sum(
             name="histograms",
-            meaning="how many rows lie in each cell of each column" + given,
+            meaning="how many rows lie in each cell of each column",
             bound=bound,
             share=self.scale_share,
+        )
+
+    def _means(self, encoder: TableEncoder) -> Sum:
+        """Sums of standardized numbers by class: each within one, so sqrt(count) in all."""
+        count = len(self.parts(encoder).rest.numbers)
+        return Sum(
+            name="class means",
+            meaning=f"the mean of each number for each value of '{encoder.schema.label}'",
+            bound=Bound(
+                segments=(Segment(size=count, norm=math.sqrt(count)),),
+                by=encoder.label,
+                count=1.0,
+            ),
+            share=self.means_share,
         )
 
     def _marginal(self, parts: Parts, share: float, rows: int | None) -> Steps:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +21,27 @@ from nacre.nets.layers import AbstractLayer, run
 from nacre.vault import Program
 
 Layers = tuple[AbstractLayer, ...]
+
+
+class Draws(NamedTuple):
+    """What rows are made from, at random.
+
+    Attributes:
+        latent: normal numbers that go into a network, (n, latent).
+        noise: normal numbers for zeros and ones, (n, width).
+        codes: a key for categories.
+    """
+
+    latent: Any
+    noise: Any
+    codes: Any
+
+
+def draws(key: Any, count: int, latent: int, width: int) -> Draws:
+    """Normal numbers in one draw, as each call of a random generator takes long to compile."""
+    first, codes = jax.random.split(key)
+    drawn = jax.random.normal(first, (count, latent + width))
+    return Draws(drawn[:, :latent], drawn[:, latent:], codes)
 
 
 def marginal_program(
@@ -64,11 +85,9 @@ def marginal_program(
     rules = _rules(method)
     layers, count = method.marginal_layers(parts), _made(method.marginal_batch)
 
-    def make(weights: Any, key: Any) -> Any:
-        first, codes, noise = jax.random.split(key, 3)
-        latent = jax.random.normal(first, (count, method.latent))
-        made = hidden.made(run(layers, weights, latent, jnp), latent, codes)
-        return hidden.jittered(made, method.jitter, noise)
+    def make(weights: Any, drawn: Draws) -> Any:
+        made = hidden.made(run(layers, weights, drawn.latent, jnp), drawn.latent, drawn.codes)
+        return hidden.jittered(made, method.jitter * drawn.noise)
 
     def prepare(state: Any, key: Any) -> Any:
         weights, made = state["energy"], state["made"]
@@ -98,17 +117,23 @@ def marginal_program(
             found.append(statistic.bounded(stein_value(seen, score, near, width)))
         return jnp.stack(found)
 
-    def see(row: Any, key: Any) -> Any:
-        return hidden.jittered(hidden.of(row, scaling), method.jitter, key)
+    def see(row: Any, drawn: Any) -> Any:
+        return hidden.jittered(hidden.of(row, scaling), method.jitter * drawn[2:])
+
+    def draw(key: Any) -> Any:
+        """Of one row: for the line's point and end, and for zeros and ones."""
+        return jax.random.normal(key, (2 + hidden.width,))
 
     def sums(shared: Any, earlier: Any, row: Any, key: Any) -> Any:
-        x = see(row, jax.random.fold_in(key, 0))
+        x = see(row, draw(key))
         found = values(shared["weights"], shared["anchors"], x)
         return jnp.stack([found, found**2], axis=1)
 
     def gradient(shared: Any, earlier: Any, row: Any, key: Any) -> Any:
-        x = see(row, jax.random.fold_in(key, 0))
-        point = between(x, shared["made"], jax.random.fold_in(key, 1))
+        drawn = draw(key)
+        x, (share, place) = see(row, drawn), jax.scipy.special.ndtr(drawn[:2])
+        other = jnp.minimum((place * count).astype(jnp.int32), count - 1)
+        point = between(x, shared["made"][other], share)
 
         def loss(weights: Any) -> Any:
             total = ensemble.total(weights, x)
@@ -123,32 +148,33 @@ def marginal_program(
         # rows have in common, most of a gradient, then takes no part of it.
         return jax.tree.map(jnp.add, jax.grad(loss)(shared["weights"]), shared["center"])
 
-    def write(state: Any, weights: Any, key: Any) -> Any:
+    def write(state: Any, weights: Any, drawn: Draws) -> Any:
         def loss(own: Any) -> Any:
-            return jnp.mean(ensemble.total(weights, make(own, key)))
+            return jnp.mean(ensemble.total(weights, make(own, drawn)))
 
         return move(state, jax.grad(loss)(state["weights"]), rules[1], method.averaging)
 
     def update(state: Any, sums: Any, key: Any) -> Any:
-        writing, making = jax.random.split(key)
+        drawn = draws(key, count, method.latent, hidden.width)
         energy, inner = _descended(rules[0], sums[-1], expected, state)
         step = state["step"] + 1
         writer = jax.lax.cond(
             step % method.generator_every == 0,
-            lambda own: write(own, energy, writing),
+            lambda own: write(own, energy, drawn),
             lambda own: own,
             state["writer"],
         )
-        made = make(writer["weights"], making)
+        made = make(writer["weights"], drawn)
         return {"energy": energy, "rule": inner, "writer": writer, "made": made, "step": step}
 
     energy = ensemble.start(rng)
+    drawn = draws(jax.random.key(int(rng.integers(2**31))), count, method.latent, hidden.width)
     return Program(
         state={
             "energy": energy,
             "rule": rules[0].init(ravel_pytree(energy)[0]),
             "writer": begin(first, rules[1]),
-            "made": make(first, jax.random.key(int(rng.integers(2**31)))),
+            "made": jax.jit(make)(first, drawn),
             "step": jnp.zeros((), jnp.int32),
         },
         prepare=prepare,
@@ -193,28 +219,30 @@ def conditional_program(
     rules, energy = _rules(method), method.conditional_energy(parts)
     layers, count = method.conditional_layers(parts), _made(method.conditional_batch)
 
-    def fakes(weights: Any, condition: Any, key: Any) -> Any:
+    def fakes(weights: Any, condition: Any, drawn: Draws) -> Any:
         """Generated x* (n, d) for each x' of `condition`."""
-        first, codes, noise = jax.random.split(key, 3)
-        latent = jax.random.normal(first, (len(condition), method.latent))
-        outputs = run(layers, weights, jnp.concatenate([latent, condition], axis=1), jnp)
-        return rest.jittered(rest.made(outputs, latent, codes), method.jitter, noise)
+        inputs = jnp.concatenate([drawn.latent, condition], axis=1)
+        made = rest.made(run(layers, weights, inputs, jnp), drawn.latent, drawn.codes)
+        return rest.jittered(made, method.jitter * drawn.noise)
 
-    def conditions(key: Any) -> Any:
+    def conditions(drawn: Draws) -> Any:
         """x' of the marginal generator."""
         if not hidden.width:
             return jnp.zeros((count, 0))
-        first, codes, noise = jax.random.split(key, 3)
-        latent = jax.random.normal(first, (count, method.latent))
-        made = hidden.made(run(given[0], given[1], latent, jnp), latent, codes)
-        return hidden.jittered(made, method.jitter, noise)
+        outputs = run(given[0], given[1], drawn.latent, jnp)
+        made = hidden.made(outputs, drawn.latent, drawn.codes)
+        return hidden.jittered(made, method.jitter * drawn.noise)
 
     def gradient(shared: Any, earlier: Any, row: Any, key: Any) -> Any:
-        keys = [jax.random.fold_in(key, place) for place in range(4)]
-        x = rest.jittered(rest.of(row, scaling), method.jitter, keys[0])
-        condition = hidden.jittered(hidden.of(row, scaling), method.jitter, keys[1])
-        made = fakes(shared["writer"], condition[None], keys[2])
-        point = between(x, made, keys[3])
+        drawn = draws(key, 1, method.latent, 1 + 2 * rest.width + hidden.width)
+        share, *noises = jnp.split(
+            drawn.noise[0], np.cumsum([1, rest.width, rest.width]).tolist()
+        )
+        x = rest.jittered(rest.of(row, scaling), method.jitter * noises[0])
+        condition = hidden.jittered(hidden.of(row, scaling), method.jitter * noises[2])
+        drawn = drawn._replace(noise=noises[1][None])
+        made = fakes(shared["writer"], condition[None], drawn)
+        point = between(x, made[0], jax.scipy.special.ndtr(share[0]))
 
         def loss(weights: Any) -> Any:
             real, fake, middle = (
@@ -228,10 +256,11 @@ def conditional_program(
 
     def write(state: Any, weights: Any, key: Any) -> Any:
         first, second = jax.random.split(key)
-        condition = conditions(first)
+        condition = conditions(draws(first, count, method.latent, hidden.width))
+        drawn = draws(second, count, method.latent, rest.width)
 
         def loss(own: Any) -> Any:
-            made = jnp.concatenate([fakes(own, condition, second), condition], axis=1)
+            made = jnp.concatenate([fakes(own, condition, drawn), condition], axis=1)
             return jnp.mean(energy(weights, made))
 
         return move(state, jax.grad(loss)(state["weights"]), rules[1], method.averaging)

@@ -1,8 +1,8 @@
-"""Numbers standardized by public facts, or by noisy histograms that were paid for; and back.
+"""Numbers standardized by public facts, or by noisy answers that were paid for; and back.
 
 A map is a table of knots: positions in [0, 1] and standardized values, both increasing, a straight
-line between two of them.  It may differ by the label, so that a rare class's numbers are spread
-out as those of a common one are.
+line between two of them.  The mean of a class may be taken off, so that the numbers of a rare class
+are where those of a common one are: what is left to be learnt is how columns depend on each other.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from nacre.histograms.histograms import Histograms
 KNOTS = 65
 TAIL = 1e-5  # share of rows beyond the last knot of a map by quantiles
 FARTHEST = 10.0  # standardized values end here
+REACH = 4.0  # as far as a value counts for the mean of its class
 NARROWEST = 1e-4  # of a range: no standard deviation is taken to be smaller
-FEWEST = 50  # rows that a class must have, about, for maps of its own
 
 Array = NDArray[np.float64]
 
@@ -30,20 +30,22 @@ Array = NDArray[np.float64]
 @final
 @dataclasses.dataclass(frozen=True, eq=False)
 class Scaling:
-    """A map for every number of a layout, and for every value of the label if it is by label.
+    """A map for every number of a layout, and the classes' means in what it maps to.
 
     Attributes:
-        positions: of the knots, in [0, 1], (classes or 1, numbers, KNOTS).
+        positions: of the knots, in [0, 1], (numbers, KNOTS).
         values: standardized, of the same shape.
-        label: the label's place among the codes, if maps are by label.
+        means: of the classes, which are taken off, (classes or 1, numbers).
+        label: the label's place among the codes, if there are means by label.
     """
 
     positions: Array
     values: Array
+    means: Array
     label: int | None = None
 
     def group(self, row: Any) -> Any:
-        """Which maps are a row's own."""
+        """Which class a row is of."""
         return 0 if self.label is None else row.codes[self.label]
 
     @staticmethod
@@ -55,29 +57,40 @@ class Scaling:
         """Standardized values of some numbers of one row, under JAX."""
         import jax.numpy as jnp
 
-        own = np.array(numbers, np.int32)
-        positions = jnp.asarray(self.positions, jnp.float32)[group, own]
-        values = jnp.asarray(self.values, jnp.float32)[group, own]
+        own = list(numbers)
+        positions = jnp.asarray(self.positions[own], jnp.float32)
+        values = jnp.asarray(self.values[own], jnp.float32)
         inner = (positions[:, 1:-1] <= units[:, None]).sum(1)[:, None]
         at, to = (jnp.take_along_axis(positions, inner + i, 1)[:, 0] for i in (0, 1))
         low, high = (jnp.take_along_axis(values, inner + i, 1)[:, 0] for i in (0, 1))
         part = jnp.clip((units - at) / jnp.maximum(to - at, 1e-12), 0.0, 1.0)
-        return self.bounded(low + part * (high - low), jnp)
+        mean = jnp.asarray(self.means[:, own], jnp.float32)[group]
+        return self.bounded(low + part * (high - low) - mean, jnp)
 
     def backward(self, values: Array, numbers: Sequence[int], groups: NDArray[Any]) -> Array:
         """Positions in [0, 1] of standardized values (n, numbers), under NumPy."""
-        found = np.zeros(values.shape)
-        for group in np.unique(groups):
-            rows = np.flatnonzero(groups == group)
-            for place, number in enumerate(numbers):
-                knots = self.values[group, number], self.positions[group, number]
-                found[rows, place] = np.interp(values[rows, place], *knots)
-        return found
+        whole = values + self.means[groups][:, list(numbers)]
+        found = [
+            np.interp(whole[:, place], self.values[number], self.positions[number])
+            for place, number in enumerate(numbers)
+        ]
+        return np.stack(found, axis=1) if found else np.zeros(values.shape)
+
+    def with_means(self, sums: Array, counts: Array, noise: float, label: int) -> Scaling:
+        """Means of classes from noisy sums (classes, numbers) and counts of rows.
+
+        Each is shrunk by what of its square is likely noise, so that a class with few rows keeps
+        the mean of all.
+        """
+        rows = np.maximum(counts, 1.0)[:, None]
+        means, square = sums / rows, (noise / rows) ** 2
+        kept = np.maximum(means**2 - square, 0.0) / np.maximum(means**2, 1e-30)
+        return dataclasses.replace(self, means=np.clip(kept * means, -REACH, REACH), label=label)
 
 
 def schema_scaling(numbers: int) -> Scaling:
     """As if every number were uniform within its bounds: nothing is bought."""
-    return _stacked([[_line(0.5, 12**-0.5) for _ in range(numbers)]], None)
+    return _stacked([_line(0.5, 12**-0.5) for _ in range(numbers)])
 
 
 def bought_scaling(
@@ -87,40 +100,32 @@ def bought_scaling(
     *,
     quantiles: bool,
     schema_only: bool,
-    label: int | None,
 ) -> Scaling:
-    """Maps from noisy histograms of all numbers, by label where there is one.
+    """Maps from noisy histograms of all numbers.
 
     Of `hidden` numbers only mean and deviation are used: a map by quantiles, which the model
-    keeps, would be the very distribution that is to be hidden.  They do not follow the label.  With
-    `schema_only` not even these are used.
+    keeps, would be the very distribution that is to be hidden.  With `schema_only` not even these
+    are used.
     """
-    classes = range(1 if label is None else len(histograms.sizes))
-    maps: list[list[tuple[Array, Array]]] = [[] for _ in classes]
+    maps = []
     for column, cleaned in zip(histograms.columns, histograms.cleaned, strict=True):
         if not isinstance(column, NumberColumn):
             continue
         cells = column.cells
         centers = (cells.low + cells.high) / 2 / max(int(limits[column.number]), 1)
-        every = cleaned[:, : cells.size]
-        for place in classes:
-            enough = histograms.sizes[place] >= FEWEST and every[place].sum() > 0
-            own = every[place] if label is not None and enough else every.sum(0)
-            if schema_only and column.number in hidden:
-                maps[place].append(_line(0.5, 12**-0.5))
-            elif quantiles and column.number not in hidden:
-                maps[place].append(_quantiles(centers, own))
-            else:
-                maps[place].append(_moments(centers, every.sum(0)))
-    return _stacked(maps, label)
+        mass = cleaned.sum(0)[: cells.size]
+        if column.number in hidden:
+            maps.append(_line(0.5, 12**-0.5) if schema_only else _moments(centers, mass))
+        else:
+            maps.append((_quantiles if quantiles else _moments)(centers, mass))
+    return _stacked(maps)
 
 
-def _stacked(maps: Sequence[Sequence[tuple[Array, Array]]], label: int | None) -> Scaling:
-    shape = (len(maps), len(maps[0]), KNOTS)
+def _stacked(maps: Sequence[tuple[Array, Array]]) -> Scaling:
     positions, values = (
-        np.array([[one[side] for one in each] for each in maps]).reshape(shape) for side in (0, 1)
+        np.array([one[side] for one in maps]).reshape(len(maps), KNOTS) for side in (0, 1)
     )
-    return Scaling(positions, values, label)
+    return Scaling(positions, values, np.zeros((1, len(maps))))
 
 
 def _line(mean: float, deviation: float) -> tuple[Array, Array]:
