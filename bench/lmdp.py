@@ -58,26 +58,24 @@ def score(x: np.ndarray, mixture: Mixture) -> np.ndarray:
 
 
 def study(
-    null: Mixture, other: Mixture, *, draws: int, rows: int, seed: int
+    null: Mixture, other: Mixture, *, draws: int, rows: int, seed: int, places: int = PLACES
 ) -> dict[str, dict[str, float]]:
     """How often each statistic rejects at level 5%, of rows of the null and of the other mixture.
 
-    `anchors` is the statistic that PPEM is trained with here: each row against 64 public points,
-    drawn once from a normal as wide as the mixture.
+    `anchors` is the statistic that PPEM is trained with here: each row against public points, drawn
+    once from a normal as wide as the mixture.
     """
     rng = np.random.default_rng(seed)
     width = median_distance(null.draw((500, 1), rng))  # one for all sets: it is public
     center = np.mean(null.means)
-    places = rng.normal(center, 3.0, PLACES)
+    anchors = rng.normal(center, 3.0, places)
     return {
-        name: _rejections(mixture.draw((draws, rows), rng), null, width, places)
+        name: _rejections(mixture.draw((draws, rows), rng), null, width, anchors)
         for name, mixture in (("type I", null), ("power", other))
     }
 
 
-def _rejections(
-    x: np.ndarray, null: Mixture, width: float, places: np.ndarray
-) -> dict[str, float]:
+def _rejections(x: np.ndarray, null: Mixture, width: float, places: np.ndarray) -> dict[str, float]:
     """Of sets of rows (draws, rows)."""
     u = _kernel(x[:, ::2], x[:, 1::2], null, width)
     v = np.mean([_kernel(x, np.full_like(x, place), null, width) for place in places], axis=0)

@@ -65,7 +65,8 @@ def make_plan(
 ) -> Plan:
     """The plan of a method's questions, after what the schema itself was bought with."""
     as_budget(epsilon, delta)
-    plan = Plan.of(
+    method.check(delta=delta, rows=rows)
+    return Plan.of(
         method.questions(encoder, adjacency, rows),
         epsilon=epsilon,
         delta=delta,
@@ -75,8 +76,6 @@ def make_plan(
         method=method.title,
         reason=reason,
     )
-    method.check(plan)
-    return plan
 
 
 def warn_about_rows(plan: Plan, rows: int, source: str, *, stacklevel: int) -> None:

@@ -39,8 +39,8 @@ class AbstractMethod(abc.ABC):
     ) -> tuple[AbstractQuestion, ...]:
         """What will be asked, in order; `rows` is a public number of rows, if there is one."""
 
-    def check(self, plan: Plan) -> None:
-        """Refuse a plan that the method cannot serve, before anything is spent."""
+    def check(self, *, delta: float | None, rows: int | None) -> None:
+        """Refuse a budget that the method cannot serve, before anything is planned or spent."""
         return
 
     @abc.abstractmethod

@@ -64,7 +64,7 @@ def test_s_is_chi_squared_under_the_null():
 def test_the_others_have_their_level_and_more_power_than_s(name):
     rejected = {0.0: 0, 0.25: 0}
     for shift in rejected:
-        for seed in range(120):
+        for seed in range(60):
             rng = np.random.default_rng(seed)
             x = rng.normal(shift, 1, size=(200, 2))
             if name == "ksd":
@@ -74,8 +74,8 @@ def test_the_others_have_their_level_and_more_power_than_s(name):
             else:
                 p = fssd_test(x, normal_score, rng=rng, bandwidth=1.5)[1]
             rejected[shift] += p <= 0.05
-    assert rejected[0.0] <= 14  # six expected
-    assert rejected[0.25] >= {"ksd": 80, "linear": 10, "fssd": 40}[name]
+    assert rejected[0.0] <= 9  # three expected
+    assert rejected[0.25] >= {"ksd": 40, "linear": 4, "fssd": 18}[name]
 
 
 def test_fssd_features_have_mean_zero_under_the_density():
@@ -104,7 +104,7 @@ def test_the_mixtures_score_is_the_gradient_of_its_log_density():
 
 def test_the_papers_study_smaller():
     # The paper: 10,000 sets of 128 rows. `python -m bench lmdp` runs that.
-    found = study(MIXTURE, ALTERNATIVE, draws=1500, rows=128, seed=0)
-    assert found["type I"]["normalized"] <= 0.06
+    found = study(MIXTURE, ALTERNATIVE, draws=600, rows=128, seed=0, places=4)
+    assert found["type I"]["normalized"] <= 0.06  # at level 5%
     assert found["type I"]["linear"] <= 0.08
     assert found["power"]["linear"] > found["power"]["normalized"] > 0.05

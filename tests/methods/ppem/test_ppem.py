@@ -11,6 +11,7 @@ import nacre
 from nacre.archive import read, write
 from nacre.methods import with_settings
 from nacre.methods.ppem.generator import PPEMGenerator
+from nacre.methods.ppem.learn import biases, calibrated
 from nacre.methods.ppem.parts import Parts
 from nacre.methods.ppem.ppem import PPEM
 from nacre.methods.ppem.protected import as_sets
@@ -33,15 +34,16 @@ METHOD = PPEM(
     width=24,
     depth=2,
     anchors=16,
-    marginal_steps=150,
+    marginal_steps=120,
     marginal_batch=128,
     marginal_clip=1e3,
-    conditional_steps=500,
+    conditional_steps=400,
     conditional_batch=128,
     conditional_clip=1e3,
     energy_rate=0.004,
     generator_rate=0.003,
     averaging=0.9,
+    generator_every=2,
 )
 
 
@@ -207,7 +209,23 @@ def test_unknown_columns_and_lone_differences_are_refused_by_the_plan():
     (difference,) = TableEncoder.of(ordered).differences
     with pytest.raises(nacre.NacreError, match=f"Protect '{difference.anchor}'"):
         nacre.plan(ordered, method=PPEM(protect=[(difference.column,)]), **cost)
-    nacre.plan(ordered, method=PPEM(protect=[("start", "end")]).small(), **cost, rows=500)
+    method = PPEM(protect=[("start", "end")]).small()
+    assert method.parts(TableEncoder.of(ordered)).rest.width == 0
+    nacre.plan(ordered, method=method, epsilon=math.inf)
+
+
+def test_bought_shares_of_values_are_put_back():
+    outputs = np.random.default_rng(0).normal(size=(2000, 5)).astype(np.float32)
+    outputs[:, 0] -= 20.0  # a rare value whose share has drifted to nothing
+    shares = [(0, np.array([0.9, 0.1])), (1, np.array([0.2, 0.3, 0.5])), (4, np.array([1.0]))]
+    moved = outputs + calibrated(outputs, shares)
+    assert np.mean(1 / (1 + np.exp(-moved[:, 0]))) == pytest.approx(0.1, abs=1e-4)
+    chances = np.exp(moved[:, 1:4]) / np.exp(moved[:, 1:4]).sum(1, keepdims=True)
+    np.testing.assert_allclose(chances.mean(0), [0.2, 0.3, 0.5], atol=1e-4)
+    np.testing.assert_array_equal(moved[:, 4], outputs[:, 4])
+    np.testing.assert_allclose(
+        biases(5, shares), [math.log(1 / 9), *np.log([0.2, 0.3, 0.5]), 0.0], rtol=1e-5
+    )
 
 
 def test_a_gaps_indicator_goes_with_its_number():

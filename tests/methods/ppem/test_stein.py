@@ -13,7 +13,9 @@ from nacre.methods.ppem.stein import Anchors, Statistic, score_of, stein_value
 def value(x, y, bandwidth):
     """v of one row for one anchor, under a standard normal density."""
     x, y = np.asarray(x, np.float32), np.asarray(y, np.float32)
-    return float(stein_value(jnp.asarray(x), jnp.asarray(-x), Anchors(y[None], -y[None]), bandwidth))
+    return float(
+        stein_value(jnp.asarray(x), jnp.asarray(-x), Anchors(y[None], -y[None]), bandwidth)
+    )
 
 
 def test_known_answers():

@@ -24,7 +24,6 @@ NO_DP = (
 )
 
 
-
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DensityTest:
     """Are the real rows drawn from a learnt density? No evidence about samples, whatever it says.
@@ -84,9 +83,13 @@ class LmdpTest:
     def __str__(self) -> str:
         said = "satisfied" if self.lmdp_satisfied else "not satisfied"
         found = self.density
-        stein = "" if found is None else (
-            f"; of its energy alone, which decides nothing: Stein p = {found.stein_p:.3g}, KSD p = "
-            f"{found.ksd_p:.3g}, FSSD p = {found.fssd_p:.3g}"
+        stein = (
+            ""
+            if found is None
+            else (
+                f"; of its energy alone, which decides nothing: Stein p = {found.stein_p:.3g}, KSD p = "
+                f"{found.ksd_p:.3g}, FSSD p = {found.fssd_p:.3g}"
+            )
         )
         return (
             f"{', '.join(self.columns)}: α-LMDP {said} at α = {self.alpha:g} "

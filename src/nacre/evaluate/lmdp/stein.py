@@ -120,6 +120,4 @@ def _width(x: np.ndarray, bandwidth: float | None) -> float:
 def _pairs(x: np.ndarray, score: Score, bandwidth: float | None) -> np.ndarray:
     """u of disjoint pairs of consecutive rows."""
     pairs = len(x) // 2
-    return stein_kernel(
-        x[: 2 * pairs : 2], x[1 : 2 * pairs : 2], score, _width(x, bandwidth)
-    )
+    return stein_kernel(x[: 2 * pairs : 2], x[1 : 2 * pairs : 2], score, _width(x, bandwidth))

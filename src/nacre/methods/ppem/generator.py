@@ -108,15 +108,15 @@ class PPEMGenerator(AbstractGenerator):
             part = slice(at, min(n, at + CHUNK))
             count = part.stop - part.start
             condition = np.zeros((count, 0), np.float32)
-            drawn = []
+            parted = []
             for own, net in ((hidden, self.marginal), (rest, self.conditional)):
                 if own.width:
                     latent = rng.standard_normal((count, self.latent), np.float32)
                     outputs = net(np.concatenate([latent, condition], axis=1))
-                    numbers, found, condition = _drawn(own, outputs, latent, rng)
+                    numbers, found, condition = drawn(own, outputs, latent, rng)
                     codes[part, own.codes] = found
-                    drawn.append((own, numbers))
-            for own, numbers in drawn:  # when the label, which maps may follow, is known
+                    parted.append((own, numbers))
+            for own, numbers in parted:  # when the label, which maps may follow, is known
                 ticks[part, own.numbers] = self._ticks(own, numbers, codes[part])
         return self.layout.encoded(ticks, codes)
 
@@ -219,7 +219,7 @@ class PPEMGenerator(AbstractGenerator):
             energy.check(inputs, 1)
 
 
-def _drawn(
+def drawn(
     part: Part,
     outputs: NDArray[np.float32],
     latent: NDArray[np.float32],
@@ -233,7 +233,11 @@ def _drawn(
         codes[:, [place]] if width == 1 else codes[:, [place]] == np.arange(width)
         for place, _, width in vector.blocks
     ]
-    return numbers.astype(np.float64), codes, np.concatenate([numbers, *blocks], axis=1, dtype=np.float32, casting="unsafe")
+    return (
+        numbers.astype(np.float64),
+        codes,
+        np.concatenate([numbers, *blocks], axis=1, dtype=np.float32, casting="unsafe"),
+    )
 
 
 def _scaling(label: Any, arrays: Mapping[str, NDArray[Any]], layout: Layout) -> Scaling:

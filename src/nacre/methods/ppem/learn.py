@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 from scipy.stats import chi2
 
 from nacre.histograms.cells import CodeColumn
 from nacre.histograms.histograms import Histograms
-from nacre.methods.ppem.generator import Net, PPEMGenerator
+from nacre.methods.ppem.generator import Net, PPEMGenerator, drawn
 from nacre.methods.ppem.parts import Part, Parts
 from nacre.methods.ppem.programs import conditional_program, marginal_program
 from nacre.methods.ppem.scaling import REACH, Scaling, bought_scaling, schema_scaling
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 FROZEN = 1 << 13  # generated rows whose statistics batch norms are frozen at
 CALM = 0.1  # of the usual first weights of a generator's last layer
+ROUNDS = 40  # of putting shares of values back
+FARTHEST_LOGIT = 50.0  # that a share is put back by
 RAREST = 1e-4  # the smallest chance of a value that a generator starts with
 
 
@@ -89,9 +92,7 @@ def ask_histograms(method: PPEM, vault: Vault, question: Sum) -> Histograms:
     return Histograms.of(columns, sums.values, sums.noise[0])
 
 
-def ask_means(
-    method: PPEM, vault: Vault, question: Sum, parts: Parts, scaling: Scaling
-) -> Scaling:
+def ask_means(method: PPEM, vault: Vault, question: Sum, parts: Parts, scaling: Scaling) -> Scaling:
     """The maps, with the noisy means of classes taken off; protected numbers have none.
 
     Sensitivity:
@@ -203,8 +204,8 @@ def _conditional(
     """The generator of x* given x'."""
     layers = method.conditional_layers(parts)
     first = first_weights_of(layers, rng)
-    if histograms is not None:
-        first[-1]["bias"] = jax.numpy.asarray(_biases(parts.rest, histograms))
+    shares = [] if histograms is None else shares_of(parts.rest, histograms)
+    first[-1]["bias"] = jax.numpy.asarray(biases(parts.rest.width, shares))
     program = conditional_program(
         method,
         parts,
@@ -216,24 +217,72 @@ def _conditional(
     )
     noisy = rows if plan.rows is None else None
     state = vault.train(question, program, rows=noisy, key=key)
-    return Net.of(layers, state["writer"]["average"])
+    found = Net.of(layers, state["writer"]["average"])
+    last = dict(found.arrays[-1])
+    last["bias"] = last["bias"] + calibrated(found(_inputs(method, parts, marginal, rng)), shares)
+    return Net(layers, (*found.arrays[:-1], last))
 
 
-def _biases(rest: Part, histograms: Histograms) -> NDArray[np.float32]:
-    """Where a generator starts: zero for numbers, the noisy shares of values for codes."""
-    found = np.zeros(rest.width, np.float32)
-    shares: dict[int, NDArray[np.float64]] = {}
+def _inputs(
+    method: PPEM, parts: Parts, marginal: Net, rng: np.random.Generator
+) -> NDArray[np.float32]:
+    """What goes into the generator of x*: latent numbers, and x' of the marginal generator."""
+    latent = rng.standard_normal((FROZEN, method.latent), np.float32)
+    if not parts.hidden.width:
+        return latent
+    first = rng.standard_normal((FROZEN, method.latent), np.float32)
+    _, _, condition = drawn(parts.hidden, marginal(first), first, rng)
+    return np.concatenate([latent, condition], axis=1)
+
+
+def shares_of(rest: Part, histograms: Histograms) -> list[tuple[int, NDArray[np.float64]]]:
+    """Where each block of x* starts, and the noisy share of each of its values."""
+    counts: dict[int, NDArray[np.float64]] = {}
     for column, cleaned in zip(histograms.columns, histograms.cleaned, strict=True):
-        counts = cleaned.sum(0)
+        every = cleaned.sum(0)
         if isinstance(column, CodeColumn):
-            shares[column.code] = counts
+            counts[column.code] = every
         elif column.missing is not None:
-            shares[column.missing] = np.array([counts[:-1].sum(), counts[-1]])
-    for place, at, width in rest.vector.blocks:
-        counts = shares[rest.codes[place]]
-        chances = np.log(np.clip(counts / max(counts.sum(), 1e-9), RAREST, 1.0))
-        if width > 1:
-            found[at : at + width] = chances
-        elif len(chances) > 1:
-            found[at] = chances[1] - chances[0]
+            counts[column.missing] = np.array([every[:-1].sum(), every[-1]])
+    found = []
+    for place, at, _ in rest.vector.blocks:
+        own = counts[rest.codes[place]]
+        share = np.clip(own / max(own.sum(), 1e-9), RAREST, 1.0)
+        found.append((at, share / share.sum()))
     return found
+
+
+def biases(width: int, shares: list[tuple[int, NDArray[np.float64]]]) -> NDArray[np.float32]:
+    """Of a generator's last layer: zero for numbers, the logits of shares for values."""
+    found = np.zeros(width, np.float32)
+    for at, share in shares:
+        logits = np.log(share)
+        if len(share) == 2:
+            found[at] = logits[1] - logits[0]
+        elif len(share) > 2:
+            found[at : at + len(share)] = logits
+    return found
+
+
+def calibrated(
+    outputs: NDArray[np.float32], shares: list[tuple[int, NDArray[np.float64]]]
+) -> NDArray[np.float32]:
+    """What to add to a generator's outputs (n, width) so that values have their bought shares.
+
+    Noisy steps let the share of a rare value drift, down to nothing; it was paid for, so it is
+    put back.  All of it is public.
+    """
+    moves = np.zeros(outputs.shape[1], np.float32)
+    for at, share in shares:
+        if len(share) < 2:
+            continue
+        two = len(share) == 2
+        logits = outputs[:, at : at + (1 if two else len(share))].astype(np.float64)
+        logits = np.concatenate([np.zeros_like(logits), logits], axis=1) if two else logits
+        move = np.zeros(len(share))
+        for _ in range(ROUNDS):
+            chances = softmax(logits + move, axis=1).mean(0)
+            move += np.log(share) - np.log(np.maximum(chances, 1e-12))
+        move -= move[0]
+        moves[at : at + len(logits[0]) - two] = move[two:]
+    return np.clip(moves, -FARTHEST_LOGIT, FARTHEST_LOGIT)

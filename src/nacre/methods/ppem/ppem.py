@@ -116,19 +116,19 @@ class PPEM(AbstractMethod):
     marginal_share: float = setting(
         0.25, "part of the steps' budget that trains the marginal energies", low=0.01, high=0.95
     )
-    marginal_steps: int = setting(600, "noisy steps of the marginal energies", low=1, high=10**6)
+    marginal_steps: int = setting(200, "noisy steps of the marginal energies", low=1, high=10**6)
     marginal_batch: int = setting(512, "rows of a step, about", low=1, high=10**6)
     marginal_clip: float = setting(1.0, "of a row's gradient", low=1e-6, high=1e9)
     conditional_steps: int = setting(
-        1200, "noisy steps of the conditional energy", low=1, high=10**6
+        500, "noisy steps of the conditional energy", low=1, high=10**6
     )
-    conditional_batch: int = setting(512, "rows of a step, about", low=1, high=10**6)
+    conditional_batch: int = setting(2048, "rows of a step, about", low=1, high=10**6)
     conditional_clip: float = setting(1.0, "of a row's gradient", low=1e-6, high=1e9)
     generator_every: int = setting(
-        2, "steps of an energy for each of its generator", low=1, high=10**6
+        1, "steps of an energy for each of its generator", low=1, high=10**6
     )
-    energy_rate: float = setting(0.001, "Adam's learning rate", low=1e-6, high=1)
-    generator_rate: float = setting(0.0005, "Adam's learning rate", low=1e-6, high=1)
+    energy_rate: float = setting(0.002, "Adam's learning rate", low=1e-6, high=1)
+    generator_rate: float = setting(0.001, "Adam's learning rate", low=1e-6, high=1)
     averaging: float = setting(
         0.98, "memory of the averages of generators' weights; 0: the last", low=0, high=0.9999
     )
@@ -162,6 +162,8 @@ class PPEM(AbstractMethod):
             conditional_batch=128,
             conditional_clip=1e6,
             generator_every=5,
+            energy_rate=0.001,
+            generator_rate=0.0005,
             averaging=0.0,
         )
 
@@ -341,14 +343,14 @@ class PPEM(AbstractMethod):
         sets = self.sets if self.penalty else ()
         return tuple(Hidden(one.columns, one.alpha) for one in sets)
 
-    def check(self, plan: Plan) -> None:
+    def check(self, *, delta: float | None, rows: int | None) -> None:
         """Refuse a delta with which publishing one row of the table would be allowed."""
-        delta = self.marginal_delta if self._partly else plan.delta
-        if (plan.private or self._partly) and plan.rows is not None and delta >= 1 / plan.rows:
+        given = self.marginal_delta if self._partly else delta
+        if given is not None and rows is not None and given >= 1 / rows:
             raise NacreError(
-                f"delta={delta:g} is not below 1/{plan.rows:,}, one over the number of rows: "
-                "a mechanism that publishes a whole row at random would pass. The paper's "
-                f"delta = 1/n is refused; take {0.1 / plan.rows:.0e} or less. Nothing was spent."
+                f"delta={given:g} is not below 1/{rows:,}, one over the number of rows: a mechanism "
+                "that publishes a whole row at random would pass. The paper's delta = 1/n is "
+                f"refused; take {0.1 / rows:.0e} or less. Nothing was spent."
             )
 
     # -- learning ------------------------------------------------------------------------------

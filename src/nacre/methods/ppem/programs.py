@@ -235,9 +235,7 @@ def conditional_program(
 
     def gradient(shared: Any, earlier: Any, row: Any, key: Any) -> Any:
         drawn = draws(key, 1, method.latent, 1 + 2 * rest.width + hidden.width)
-        share, *noises = jnp.split(
-            drawn.noise[0], np.cumsum([1, rest.width, rest.width]).tolist()
-        )
+        share, *noises = jnp.split(drawn.noise[0], np.cumsum([1, rest.width, rest.width]).tolist())
         x = rest.jittered(rest.of(row, scaling), method.jitter * noises[0])
         condition = hidden.jittered(hidden.of(row, scaling), method.jitter * noises[2])
         drawn = drawn._replace(noise=noises[1][None])
