@@ -1,8 +1,8 @@
 """PPEM's tables, run again: its Table 1, D.3 and D.4, with the published numbers beside.
 
-Credit is the whole table but `Time`, as in the paper, with V1-V2 or V1-V5 protected.  The paper fits
-to all 284,807 payments and does not say on which it scores; here four fifths are fitted and the
-rest scores.  `icd` (Diabetes-130) stands in for MIMIC-III, which may not be passed on.  The paper's
+Credit is the whole table but `Time`, as in the paper, with V1-V2 or V1-V5 protected.  The paper
+fits to all 284,807 payments and does not say on which it scores; here four fifths are fitted and
+the rest scores.  `icd` (Diabetes-130) stands in for MIMIC-III, which may not be passed on.  The paper's
 numbers with differential privacy were reached by an unsound scheme, at delta = 1/n.
 """
 

@@ -87,8 +87,8 @@ class LmdpTest:
             ""
             if found is None
             else (
-                f"; of its energy alone, which decides nothing: Stein p = {found.stein_p:.3g}, KSD p = "
-                f"{found.ksd_p:.3g}, FSSD p = {found.fssd_p:.3g}"
+                f"; of its energy alone, which decides nothing: Stein p = {found.stein_p:.3g}, "
+                f"KSD p = {found.ksd_p:.3g}, FSSD p = {found.fssd_p:.3g}"
             )
         )
         return (

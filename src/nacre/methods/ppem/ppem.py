@@ -348,8 +348,8 @@ class PPEM(AbstractMethod):
         given = self.marginal_delta if self._partly else delta
         if given is not None and rows is not None and given >= 1 / rows:
             raise NacreError(
-                f"delta={given:g} is not below 1/{rows:,}, one over the number of rows: a mechanism "
-                "that publishes a whole row at random would pass. The paper's delta = 1/n is "
+                f"delta={given:g} is not below 1/{rows:,}, one over the number of rows: a "
+                "mechanism that publishes a whole row at random would pass. The paper's delta = 1/n is "
                 f"refused; take {0.1 / rows:.0e} or less. Nothing was spent."
             )
 
