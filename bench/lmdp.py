@@ -18,7 +18,7 @@ from nacre.evaluate.lmdp.stein import stein_kernel
 from nacre.evaluate.metrics.mmd import median_distance
 
 RESULTS = Path(__file__).parent / "results" / "lmdp.json"
-DRAWS, ROWS, LEVEL, PLACES = 10_000, 128, 0.05, 64
+DRAWS, ROWS, LEVEL, PLACES = 10_000, 128, 0.05, 16
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 Credit is the whole table but `Time`, as in the paper, with V1-V2 or V1-V5 protected.  The paper
 fits to all 284,807 payments and does not say on which it scores; here four fifths are fitted and
-the rest scores.  `icd` (Diabetes-130) stands in for MIMIC-III, which may not be passed on.  The paper's
-numbers with differential privacy were reached by an unsound scheme, at delta = 1/n.
+the rest scores.  `icd` (Diabetes-130) stands in for MIMIC-III, which may not be passed on.  The
+paper's numbers with differential privacy were reached by an unsound scheme, at delta = 1/n.
 """
 
 import argparse

@@ -51,7 +51,8 @@ def learn(method: PPEM, vault: Vault, plan: Plan, *, key: Any) -> PPEMGenerator:
     scaling = _scaling(method, encoder, parts, histograms)
     if "class means" in asked:
         scaling = ask_means(method, vault, asked["class means"], parts, scaling)  # type: ignore[arg-type]
-    energies, marginal = (), Net((), ())
+    energies: tuple[Net, ...] = ()
+    marginal = Net((), ())
     if "marginal" in asked:
         energies, marginal = _marginal(
             method, vault, plan, asked["marginal"], parts, scaling, rows, keys[0], rng

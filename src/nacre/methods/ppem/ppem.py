@@ -303,7 +303,7 @@ class PPEM(AbstractMethod):
     def _marginal(self, parts: Parts, share: float, rows: int | None) -> Steps:
         energies = self.ensemble(parts).energies
         weights = sum(size(energy.layers) for energy in energies)
-        stages = (Stage(clip=self.marginal_clip),)
+        stages: tuple[Stage, ...] = (Stage(clip=self.marginal_clip),)
         if self.penalty:
             stages = (
                 Stage(clip=math.sqrt(2 * len(energies)), share=self.statistic_share),
@@ -349,8 +349,8 @@ class PPEM(AbstractMethod):
         if given is not None and rows is not None and given >= 1 / rows:
             raise NacreError(
                 f"delta={given:g} is not below 1/{rows:,}, one over the number of rows: a "
-                "mechanism that publishes a whole row at random would pass. The paper's delta = 1/n is "
-                f"refused; take {0.1 / rows:.0e} or less. Nothing was spent."
+                "mechanism that publishes a whole row at random would pass. The paper's "
+                f"delta = 1/n is refused; take {0.1 / rows:.0e} or less. Nothing was spent."
             )
 
     # -- learning ------------------------------------------------------------------------------
