@@ -30,7 +30,7 @@ RESULTS = Path(__file__).parent / "results" / "ppem"
 DELTA = 1e-6
 SETS = {"credit": (2, 5), "icd": (50, 200)}
 # AUROC, MSE and R² of Credit; the mean AUROC over columns of MIMIC-III (Table 1, D.4).
-PUBLISHED = {
+PUBLISHED: dict[str, dict[str, tuple[float, ...]]] = {
     "credit": {
         "real": (0.975, 0.124, 0.881),
         "WGAN": (0.966, 0.126, 0.879),
@@ -146,7 +146,7 @@ def run(
 ) -> dict[str, Any]:
     """One fit: its scores, its tests of alpha-LMDP, what it cost."""
     method = settings(name, epsilon, steps)
-    method = dataclasses.replace(method, protect=(tuple(data.schema.names[:hidden]),))
+    method = dataclasses.replace(method, protect=("+".join(data.schema.names[:hidden]),))
     if partly:
         method = dataclasses.replace(
             method, private="marginal", penalty=0.0, marginal_batch=512, marginal_clip=1.0
