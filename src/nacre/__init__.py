@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from nacre.methods.mst import MST as MST
     from nacre.methods.pategan.pategan import PATEGAN as PATEGAN
     from nacre.methods.pearl import PEARL as PEARL
+    from nacre.methods.ppem.ppem import PPEM as PPEM
     from nacre.methods.wgan import WGAN as WGAN
     from nacre.model import Model as Model
     from nacre.model import load as load

@@ -90,7 +90,7 @@ def fit(
     return Model(
         encoder=encoder,
         generator=generator,
-        guarantee=vault.guarantee(checked=bad_rows == "check"),
+        guarantee=vault.guarantee(checked=bad_rows == "check", hidden=chosen.hidden),
         method=chosen.title,
         settings=as_data(chosen),
         kind=stream.source.kind,

@@ -72,6 +72,7 @@ def make_plan(
             f"with. To fit it all the same, give epsilon=math.inf (on the command line "
             "--not-private) and no delta; or choose a private method."
         )
+    method.check(delta=delta, rows=rows)
     return Plan.of(
         method.questions(encoder, adjacency, rows),
         epsilon=epsilon,

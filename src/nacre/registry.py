@@ -23,6 +23,7 @@ METHODS = {
     "energygan": "nacre.methods.energy:EnergyGAN",
     "steingan": "nacre.methods.energy:SteinGAN",
     "medgan": "nacre.methods.medgan:MedGAN",
+    "ppem": "nacre.methods.ppem.ppem:PPEM",
     "aim": "nacre.methods.aim:AIM",
     "mst": "nacre.methods.mst:MST",
     "moments": "nacre.methods.moments.moments:Moments",
@@ -46,6 +47,7 @@ GENERATORS = {
     "MosaicGenerator": "nacre.methods.mosaic.generator:MosaicGenerator",
     "NetworkGenerator": "nacre.nets.network:NetworkGenerator",
     "NetworksByClass": "nacre.nets.by_class:NetworksByClass",
+    "PPEMGenerator": "nacre.methods.ppem.generator:PPEMGenerator",
 }
 
 

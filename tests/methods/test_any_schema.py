@@ -37,6 +37,8 @@ SMALLEST = {
     "critic_batch": (1, 50),
     "teachers": (1, 5),
     "queries": (1, 20),
+    "conditional_steps": (1, 3),
+    "conditional_batch": (1, 50),
 }
 LARGEST = 2**53 - 1
 JUNK = ["", "nan", "inf", "-1e308", "9" * 30, "<x>", "1970-01-01", "9999-12-31", "true", None, "\0"]

@@ -47,6 +47,7 @@ VARIANTS = {
     "merf-minibatch": ("merf", {"release": "minibatch", "sample": 50}),
     "functional-features": ("functional", {}),
     "functional-exact": ("functional", {"release": "exact"}),
+    "ppem-protected": ("ppem", {"protect": (("age", "sex"),)}),
 }
 # Those that are not private are in test_without_privacy.py.
 TABLES = [name for name in METHODS if "table" in find(name).data and find(name).private]

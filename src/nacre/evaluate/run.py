@@ -65,7 +65,7 @@ def evaluate(
             as `synthetic`.
         classifiers: names of classifiers to try instead of the default ones.
         lmdp: sets of columns whose α-LMDP is to be tested at α = 0.05, or a dictionary with an α
-            for each; see `nacre.lmdp_report`.
+            for each; see `nacre.lmdp_report`. If not given, those that a guarantee names.
         ledger: a `Ledger` or its address, to show what the data set has spent; only read.
         dataset: the data set's name in the ledger.
         seed: of everything that is sampled.
@@ -104,7 +104,7 @@ def evaluate(
     default = PUBLISHED if metrics == "all" else QUICK
     models = available(default if classifiers is None else tuple(classifiers))
     guarantees = describe(guarantee, list(tables), schema)
-    sets = [] if lmdp is None else column_sets(lmdp, 0.05, schema)
+    sets = column_sets(lmdp, 0.05, schema) if lmdp is not None else _hidden(guarantees)
     spent = spending(ledger, dataset)
     report = on_progress or (lambda stage, done: None)
     report("reading", None)
@@ -131,6 +131,16 @@ def evaluate(
         spent=spent,
         seconds=round(time.perf_counter() - started, 2),
     )
+
+
+def _hidden(guarantees: Mapping[str, Mapping[str, Any]]) -> list[tuple[tuple[str, ...], float]]:
+    """The sets of columns that any of the tables' methods was asked to hide."""
+    found = {
+        tuple(map(str, said["columns"])): float(said["alpha"])
+        for guarantee in guarantees.values()
+        for said in guarantee.get("hidden") or ()
+    }
+    return list(found.items())
 
 
 def _as_schema(given: Any) -> Schema | ImageSchema:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
     from nacre.nets.generator import AbstractGenerator
-    from nacre.vault import AbstractQuestion, Adjacency, Plan, Vault
+    from nacre.vault import AbstractQuestion, Adjacency, Hidden, Plan, Vault
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -41,9 +41,18 @@ class AbstractMethod(abc.ABC):
     ) -> tuple[AbstractQuestion, ...]:
         """What will be asked, in order; `rows` is a public number of rows, if there is one."""
 
+    def check(self, *, delta: float | None, rows: int | None) -> None:
+        """Refuse a budget that the method cannot serve, before anything is planned or spent."""
+        return
+
     @abc.abstractmethod
     def learn(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
         """Ask the questions of the plan and make a generator from the answers."""
+
+    @property
+    def hidden(self) -> tuple[Hidden, ...]:
+        """Columns whose joint distribution it is asked to hide (α-LMDP); most hide none."""
+        return ()
 
     def small(self) -> Self:
         """The same method with settings that make it quick, for tests of its contract."""

@@ -300,6 +300,10 @@ def _kind(name: str) -> type[AbstractLayer]:
         from nacre.nets.conv import Convolution
 
         return Convolution
+    if name == "beside":
+        from nacre.nets.beside import Beside
+
+        return Beside
     return KINDS[name]
 
 

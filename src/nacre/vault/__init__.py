@@ -13,7 +13,7 @@ from nacre.vault.doors.keys import Keys
 from nacre.vault.doors.steps import Program, Stage, Steps
 from nacre.vault.doors.sum import Sum, Sums, count_question
 from nacre.vault.doors.votes import Ballots, Teacher, Votes
-from nacre.vault.guarantee import Guarantee
+from nacre.vault.guarantee import Guarantee, Hidden
 from nacre.vault.plan import Plan
 from nacre.vault.question import AbstractQuestion, Expected
 from nacre.vault.vault import Vault
@@ -27,6 +27,7 @@ __all__ = [
     "Choices",
     "Expected",
     "Guarantee",
+    "Hidden",
     "Keys",
     "Plan",
     "Program",

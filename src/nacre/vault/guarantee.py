@@ -38,6 +38,32 @@ NOTHING = (
     "table as they are. Treat both as the table itself."
 )
 METADATA = "The schema, the types that were stated, and all settings are public."
+LMDP = (
+    "α-LMDP was asked for: that in samples the joint distribution of {sets} differ from the "
+    "table's, so that a test of level α rejects that the two are equal. It hides an aggregate. It "
+    "is no differential privacy and protects no single row, and only `nacre.lmdp_report`, on the "
+    "table itself, can say whether samples have it."
+)
+PARTLY = (
+    "Noise was added to {names} only, which by itself costs {cost}. That protects no whole row: "
+    "the other releases had no noise, and a row is in all of them."
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Hidden:
+    """Columns whose joint distribution was to be hidden (α-LMDP), and the level of the test."""
+
+    columns: tuple[str, ...]
+    alpha: float
+
+    def __post_init__(self) -> None:
+        names = self.columns and all(isinstance(name, str) for name in self.columns)
+        if not names or not 0 < self.alpha < 1:
+            raise NacreError("Hidden columns need names, and a level between 0 and 1.")
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.columns)} (α = {self.alpha:g})"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -54,6 +80,7 @@ class Guarantee:
         unit: whose privacy it is.
         checked: whether the rows were found to fit the schema first; the guarantee then holds
             among tables that fit it.
+        hidden: columns for which α-LMDP was asked; nothing of epsilon and delta follows from it.
     """
 
     epsilon: float
@@ -62,6 +89,7 @@ class Guarantee:
     releases: tuple[Release, ...] = ()
     unit: str = "row"
     checked: bool = False
+    hidden: tuple[Hidden, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.epsilon > 0:
@@ -84,7 +112,7 @@ class Guarantee:
     def assumptions(self) -> tuple[str, ...]:
         """What the numbers rest on, in words."""
         if not self.private:
-            return (NOTHING,)
+            return (NOTHING, *self._partly(), *self._hides())
         kinds = {release.mechanism for release in self.releases}
         said = [METADATA, READING]
         if self.checked:
@@ -95,7 +123,26 @@ class Guarantee:
             said.append(CHOICES)
         if "subsampled-gaussian" in kinds:
             said.append(STEP_WISE)
-        return tuple(said)
+        return (*said, *self._hides())
+
+    def _hides(self) -> tuple[str, ...]:
+        """What α-LMDP means, where it was asked for."""
+        return (LMDP.format(sets=_listed(self.hidden)),) if self.hidden else ()
+
+    def _noisy(self) -> tuple[Release, ...]:
+        """Releases with noise among others without."""
+        return () if self.private else tuple(r for r in self.releases if r.private)
+
+    def _partly(self) -> tuple[str, ...]:
+        """What noise in some releases is worth, where others had none."""
+        noisy = [release for release in self._noisy() if release.delta > 0]
+        return tuple(
+            PARTLY.format(
+                names=f"'{release.name}'",
+                cost=f"(ε = {upwards(release.epsilon, 4):g}, δ = {upwards(release.delta, 6):g})",
+            )
+            for release in noisy
+        )
 
     def recompute(self) -> float:
         """epsilon at delta, from the releases alone."""
@@ -118,13 +165,21 @@ class Guarantee:
 
     def __str__(self) -> str:
         if not self.private:
-            return NOT_PRIVATE
+            said = NOT_PRIVATE
+            if noisy := self._noisy():
+                names = ", ".join(f"'{release.name}'" for release in noisy)
+                said = f"NOT PRIVATE: noise in {names} only protects no whole row"
+            if not self.hidden:
+                return said
+            return f"{said}; no differential privacy, α-LMDP only, of {_listed(self.hidden)}"
         number = len(self.releases)
+        beside = f"; beside it α-LMDP was asked for, of {_listed(self.hidden)}"
         return (
             f"(ε = {upwards(self.epsilon, 4):g}, δ = {upwards(self.delta, 6):g}), "
             f"{self.adjacency.value}, "
             f"per {self.unit}, {number} release{'' if number == 1 else 's'}"
             f"{', among tables that fit the schema' if self.checked else ''}"
+            f"{beside if self.hidden else ''}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -136,6 +191,7 @@ class Guarantee:
             "adjacency": self.adjacency.value,
             "unit": self.unit,
             "checked": self.checked,
+            "hidden": [{"columns": list(h.columns), "alpha": h.alpha} for h in self.hidden],
             "releases": [release.to_dict() for release in self.releases],
             "assumptions": list(self.assumptions),
         }
@@ -153,7 +209,15 @@ class Guarantee:
             releases=tuple(Release.from_dict(r) for r in data["releases"]),
             unit=str(data["unit"]),
             checked=data["checked"] is True,
+            hidden=tuple(
+                Hidden(tuple(said["columns"]), float(said["alpha"]))
+                for said in data.get("hidden", ())
+            ),
         )
+
+
+def _listed(hidden: tuple[Hidden, ...]) -> str:
+    return "; of ".join(map(str, hidden))
 
 
 def upwards(value: float, digits: int) -> float:

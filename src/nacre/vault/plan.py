@@ -89,6 +89,13 @@ class Plan:
                 raise NacreError(
                     f"The share of '{question.name}' must lie in (0, 1], got {question.share}."
                 )
+        own = [q.name for q in questions if isinstance(q, Steps) and q.alone]
+        if own and math.isfinite(epsilon):
+            raise NacreError(
+                f"'{own[0]}' alone gets noise, and protects no whole row: no finite epsilon is "
+                "true of all of it. Ask for epsilon=inf, which promises nothing; what "
+                f"'{own[0]}' costs by itself is a setting of the method."
+            )
         shares = [q.share for q in questions if not isinstance(q, Keys)]
         if math.fsum(shares) > 1 + 1e-9:
             raise NacreError("The shares of all questions must not add up to more than 1.")
@@ -220,7 +227,12 @@ def _calibrated(
     """The releases at the largest scale at which all of them together cost `epsilon`."""
     if not math.isfinite(epsilon):  # their noise is thrown away, so that any scale will do
         found = [_release(question, 1.0, LARGEST_DELTA, adjacency, prior) for question in questions]
-        return [release.without_noise() for release in found]
+        return [
+            question.by_itself(adjacency)
+            if isinstance(question, Steps) and question.alone
+            else release.without_noise()
+            for question, release in zip(questions, found, strict=True)
+        ]
 
     def releases(scale: float) -> list[Release]:
         return [_release(question, scale, delta, adjacency, prior) for question in questions]

@@ -25,7 +25,7 @@ from nacre.vault.doors.keys import Keys
 from nacre.vault.doors.steps import Program, Steps
 from nacre.vault.doors.sum import Sum, Sums
 from nacre.vault.doors.votes import Ballots, Teacher, Votes
-from nacre.vault.guarantee import Guarantee
+from nacre.vault.guarantee import Guarantee, Hidden
 from nacre.vault.plan import Plan
 from nacre.vault.question import AbstractQuestion
 
@@ -236,12 +236,12 @@ class Vault:
 
     # -- what it cost --------------------------------------------------------------------------
 
-    def guarantee(self, *, checked: bool = False) -> Guarantee:
+    def guarantee(self, *, checked: bool = False, hidden: tuple[Hidden, ...] = ()) -> Guarantee:
         """What is promised, from all releases of the plan, at its delta.
 
         Those that were announced and not made count, too: what a total would be that depends on
         when somebody stopped asking is not proved.  `checked` says that all rows were found to fit,
-        which then is known.
+        which then is known; `hidden` for which columns the method was asked for α-LMDP.
         """
         if not self._made:
             raise NacreError("Nothing has been released yet, so there is nothing to guarantee.")
@@ -253,6 +253,7 @@ class Vault:
             adjacency=self.adjacency,
             releases=releases,
             checked=checked,
+            hidden=hidden,
         )
 
     def _find(self, question: AbstractQuestion, kind: type[Any]) -> tuple[int, Release]:

@@ -10,10 +10,12 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import nacre
 from nacre.evaluate import evaluate
-from nacre.evaluate.lmdp.statistics import mmd_test, stein_kernel, stein_test
+from nacre.evaluate.lmdp.stein import ksd_normalized
+from nacre.evaluate.lmdp.two_sample import mmd_test
 from nacre.evaluate.metrics.mmd import squared_mmd
-from nacre.evaluate.report.chapters import privacy
+from nacre.evaluate.report.chapters import hidden
 from nacre.report.builder import fill
+from nacre.vault import Hidden
 
 
 def normal_score(x):
@@ -64,53 +66,11 @@ def test_a_table_is_not_told_from_itself():
     assert mmd_test(x, x, rng=np.random.default_rng(1), permutations=99)[1] > 0.5
 
 
-def test_the_stein_kernels_known_answer():
-    u = stein_kernel(np.array([[0.3]]), np.array([[-0.5]]), normal_score, 1.0)
-    assert u[0] == pytest.approx(-0.312244086)
-
-
-def test_the_stein_kernel_is_derivatives_of_the_gaussian_one():
-    # u = s(x)s(y)k + s(x) dk/dy + s(y) dk/dx + d²k/dxdy, by finite differences.
-    h, step = 1.3, 1e-4
-
-    def k(x, y):
-        return np.exp(-((x - y) ** 2) / (2 * h**2))
-
-    x, y = 0.7, -0.2
-    dx = (k(x + step, y) - k(x - step, y)) / (2 * step)
-    dy = (k(x, y + step) - k(x, y - step)) / (2 * step)
-    both = (
-        k(x + step, y + step)
-        - k(x + step, y - step)
-        - k(x - step, y + step)
-        + k(x - step, y - step)
-    ) / (4 * step**2)
-    expected = x * y * k(x, y) - x * dy - y * dx + both
-    found = stein_kernel(np.array([[x]]), np.array([[y]]), normal_score, h)[0]
-    assert found == pytest.approx(expected, abs=1e-6)
-
-
-def test_s_is_chi_squared_under_the_null():
-    found = []
-    for seed in range(300):
-        x = np.random.default_rng(seed).normal(size=(400, 2))
-        found.append(stein_test(x, normal_score, bandwidth=1.0))
-    statistics, p = np.array(found).T
-    assert kstest(statistics, "chi2", args=(1,)).pvalue > 0.01
-    assert np.mean(p <= 0.05) == pytest.approx(0.05, abs=0.04)
-
-
-def test_s_rejects_another_distribution():
-    x = np.random.default_rng(0).normal(0.5, 1, size=(4000, 1))
-    statistic, p = stein_test(x, normal_score, bandwidth=1.0)
-    assert statistic > 12 and p < 1e-3
-
-
 @pytest.mark.parametrize(
     "call",
     [
         lambda: mmd_test(np.zeros((1, 2)), np.zeros((5, 2)), rng=None),
-        lambda: stein_test(np.zeros((3, 1)), normal_score),
+        lambda: ksd_normalized(np.zeros((3, 1)), normal_score),
     ],
 )
 def test_too_few_rows_say_so(call):
@@ -137,7 +97,7 @@ def test_a_stein_test_that_rejects_is_not_enough(real, good, schema):
     report = nacre.lmdp_report(
         good, real, schema, columns=["size"], scores=[lambda x: -(x - 5.0) * 10]
     )
-    assert report.tests[0].stein_p < 1e-6
+    assert report.tests[0].density.stein_p < 1e-6
     assert not report.lmdp_satisfied
 
 
@@ -178,9 +138,21 @@ def test_the_evaluation_shows_it_when_asked(real, good, schema):
     assert [(t.columns, t.alpha) for t in tests] == [(("age", "sex"), 0.1), (("job",), 0.01)]
     assert "no differential privacy" in found.summary()
     assert json.loads(found.to_json())["lmdp"]["synthetic"]["lmdp_satisfied"] is False
-    page = fill("privacy.html", view=privacy(found))
-    assert "Marginals that should not be the real ones" in page
+    page = fill("hidden.html", view=hidden(found))
+    assert "is itself a secret" in page and "no differential privacy" in page
     assert "not satisfied" in page
+    assert page.count("<figure>") == 3  # a density for each of the columns
+
+
+def test_the_evaluation_tests_what_a_guarantee_says_was_hidden(real, good, schema):
+    hides = (Hidden(("age", "sex"), 0.02),)
+    guarantee = nacre.Guarantee(
+        epsilon=float("inf"), delta=1.0, adjacency=nacre.Adjacency.ADD_REMOVE, hidden=hides
+    )
+    found = evaluate(real, good, schema, metrics=["tv1"], guarantee=guarantee)
+    (test,) = found.lmdp["synthetic"].tests
+    assert (test.columns, test.alpha) == (("age", "sex"), 0.02)
+    assert "Hidden columns" in found.to_html()
 
 
 def test_a_column_of_many_values_drawn_from_the_real_law_does_not_satisfy():

@@ -1,17 +1,20 @@
 """α-LMDP of chosen sets of columns: which marginals of a synthetic table are not the real ones?"""
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from nacre.errors import NacreError
-from nacre.evaluate.lmdp.statistics import PERMUTATIONS, mmd_test, stein_test
+from nacre.evaluate.lmdp.fssd import fssd_test
+from nacre.evaluate.lmdp.stein import Score, ksd, ksd_normalized
+from nacre.evaluate.lmdp.two_sample import PERMUTATIONS, mmd_test
 from nacre.evaluate.tables.features import Features
 from nacre.evaluate.tables.randomness import generator
 from nacre.evaluate.tables.reading import read
 from nacre.evaluate.tables.rows import Rows
+from nacre.rows import Stream
 from nacre.schema import Schema
 
 ROWS = 1_000
@@ -20,7 +23,36 @@ NO_DP = (
     "single row. The test reads private rows; its result is confidential to the data holder."
 )
 
-ScoreFunction = Callable[[np.ndarray], np.ndarray]
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DensityTest:
+    """Are the real rows drawn from a learnt density? No evidence about samples, whatever it says.
+
+    Attributes:
+        stein: the normalized linear-time kernel Stein statistic (PPEM's Equation 17).
+        stein_p: its p-value.
+        ksd: the U-statistic of all pairs (Equation 14).
+        ksd_p: its p-value, by the bootstrap.
+        fssd: the finite set Stein statistic.
+        fssd_p: its p-value.
+    """
+
+    stein: float
+    stein_p: float
+    ksd: float
+    ksd_p: float
+    fssd: float
+    fssd_p: float
+
+    @classmethod
+    def of(cls, x: np.ndarray, score: Score, rng: np.random.Generator) -> "DensityTest":
+        """The three tests of rows in random order."""
+        stein, stein_p = ksd_normalized(x, score)
+        pairs, pairs_p = ksd(x, score, rng=rng)
+        places, places_p = fssd_test(x, score, rng=rng)
+        return cls(
+            stein=stein, stein_p=stein_p, ksd=pairs, ksd_p=pairs_p, fssd=places, fssd_p=places_p
+        )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -32,8 +64,7 @@ class LmdpTest:
         alpha: the level of the tests.
         mmd: squared maximum mean discrepancy of the synthetic and the real marginal.
         mmd_p: its p-value: how likely so large a one is if both marginals were the same.
-        stein: the kernel Stein statistic of the real rows under the model's own density, if known.
-        stein_p: its p-value.
+        density: the tests of the real rows under the model's own density, where it has one.
         rows: how many real and synthetic rows were compared.
     """
 
@@ -41,8 +72,7 @@ class LmdpTest:
     alpha: float
     mmd: float
     mmd_p: float
-    stein: float | None = None
-    stein_p: float | None = None
+    density: DensityTest | None = None
     rows: tuple[int, int] = (0, 0)
 
     @property
@@ -52,7 +82,15 @@ class LmdpTest:
 
     def __str__(self) -> str:
         said = "satisfied" if self.lmdp_satisfied else "not satisfied"
-        stein = "" if self.stein_p is None else f", Stein p = {self.stein_p:.3g}"
+        found = self.density
+        stein = (
+            ""
+            if found is None
+            else (
+                f"; of its energy alone, which decides nothing: Stein p = {found.stein_p:.3g}, "
+                f"KSD p = {found.ksd_p:.3g}, FSSD p = {found.fssd_p:.3g}"
+            )
+        )
         return (
             f"{', '.join(self.columns)}: α-LMDP {said} at α = {self.alpha:g} "
             f"(MMD p = {self.mmd_p:.3g}{stein})"
@@ -87,9 +125,9 @@ def lmdp_report(
     frame: Any,
     schema: Schema | None = None,
     *,
-    columns: Any,
+    columns: Any = None,
     alpha: float | Sequence[float] = 0.05,
-    scores: Sequence[ScoreFunction | None] | None = None,
+    scores: Sequence[Score | None] | None = None,
     permutations: int = PERMUTATIONS,
     seed: int = 0,
 ) -> LmdpReport:
@@ -103,7 +141,8 @@ def lmdp_report(
         frame: the real table.
         schema: what the columns are; a model's own if not given.
         columns: names of columns, or a list of such lists, or a dictionary from tuples of names to
-            their own α.
+            their own α; if not given, the sets that the model was asked to hide, with their own α
+            and the scores of its energies.
         alpha: the level, or one for each set.
         scores: for each set, the gradient of the log density of a model of it (or None), a
             function of rows as numbers: [0, 1] for numbers, one-hot categories. Adds the kernel
@@ -115,12 +154,43 @@ def lmdp_report(
         schema = getattr(synthetic, "schema", None)
     if not isinstance(schema, Schema):
         raise NacreError("No schema was given, and the first argument is no model that has one.")
+    own = columns is None
+    if own:
+        columns = {one.columns: one.alpha for one in hidden_by(synthetic)}
+    sets = column_sets(columns, alpha, schema)
     real = read(frame, schema, "The real table")
+    densities = _densities(synthetic, frame, seed) if own and scores is None else None
     if hasattr(synthetic, "sample_arrow"):
         synthetic = synthetic.sample_arrow(min(len(real), ROWS), seed=seed)
     found = read(synthetic, schema, "The synthetic table")
-    sets = column_sets(columns, alpha, schema)
-    return compare_sets(real, found, sets, scores=scores, permutations=permutations, seed=seed)
+    report = compare_sets(real, found, sets, scores=scores, permutations=permutations, seed=seed)
+    if not densities:
+        return report
+    tests = zip(report.tests, densities, strict=True)
+    return LmdpReport(tuple(dataclasses.replace(test, density=found) for test, found in tests))
+
+
+def hidden_by(model: Any) -> tuple[Any, ...]:
+    """The sets of columns that a model was asked to hide, or an error if there are none."""
+    found: tuple[Any, ...] = getattr(getattr(model, "guarantee", None), "hidden", ())
+    if not found:
+        raise NacreError(
+            "No columns were given, and the first argument is no model that was asked to hide "
+            "any. Name them: columns=['age', 'income']."
+        )
+    return found
+
+
+def _densities(model: Any, frame: Any, seed: int) -> tuple[DensityTest, ...]:
+    """The tests of the model's own energies, where it has kept any."""
+    scores = getattr(model.generator, "hidden_scores", None)
+    if scores is None:
+        return ()
+    block = Stream(model.encoder, frame).whole()
+    rng = generator(seed, "lmdp energies")
+    chosen = rng.permutation(np.flatnonzero(block.valid))[:ROWS]
+    rows = type(block.rows)(*(part[chosen] for part in block.rows))
+    return tuple(DensityTest.of(points, score, rng) for points, score in scores(rows))
 
 
 def compare_sets(
@@ -128,7 +198,7 @@ def compare_sets(
     synthetic: Rows,
     sets: Sequence[tuple[tuple[str, ...], float]],
     *,
-    scores: Sequence[ScoreFunction | None] | None = None,
+    scores: Sequence[Score | None] | None = None,
     permutations: int = PERMUTATIONS,
     seed: int = 0,
 ) -> LmdpReport:
@@ -144,15 +214,14 @@ def compare_sets(
         features = Features.of(Rows.collect(real.schema, drawn), only=names)
         x, y = (features.matrix(rows) for rows in drawn)
         mmd, mmd_p = mmd_test(x, y, rng=rng, permutations=permutations)
-        stein, stein_p = (None, None) if score is None else stein_test(x, score)
+        density = None if score is None else DensityTest.of(x, score, rng)
         tests.append(
             LmdpTest(
                 columns=names,
                 alpha=alpha,
                 mmd=mmd,
                 mmd_p=mmd_p,
-                stein=stein,
-                stein_p=stein_p,
+                density=density,
                 rows=(len(x), len(y)),
             )
         )

@@ -31,6 +31,8 @@ def render(evaluation: Evaluation) -> str:
             Chapter("usefulness", "Usefulness", chapters.usefulness(evaluation)),
             Chapter("privacy", "Privacy", chapters.privacy(evaluation)),
         ]
+        if evaluation.lmdp:
+            shown.append(Chapter("hidden", "Hidden columns", chapters.hidden(evaluation)))
     several = len(evaluation.tables) > 1
     private = all(found["epsilon"] is not None for found in evaluation.guarantees.values())
     return build(

@@ -55,7 +55,7 @@ class Moments(AbstractMethod):
         1.3, "how much wider than measured samples are drawn, with a label", low=0.1, high=10
     )
     sharp_width: float = setting(
-        1.2, "likewise, of those that have the measured moments once clipped", low=0.1, high=10
+        1.3, "likewise, of those that have the measured moments once clipped", low=0.1, high=10
     )
     mean_share: float = setting(0.03, "of the budget, for the mean image", low=0.001, high=0.5)
     direction_share: float = setting(0.15, "of the budget, for the directions", low=0.001, high=0.9)

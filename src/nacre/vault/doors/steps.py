@@ -83,6 +83,8 @@ class Steps(AbstractQuestion):
         batch: the expected number of rows of a batch.
         stages: the noisy sums of one step, on the same batch.
         rows: a public number of rows, which decides the rate; None if there is none.
+        alone: an epsilon and a delta that this question costs by itself, in a plan whose other
+            answers have no noise; the plan then promises nothing, whatever they are.
     """
 
     steps: int
@@ -90,8 +92,13 @@ class Steps(AbstractQuestion):
     batch: int
     stages: tuple[Stage, ...] = (Stage(clip=1.0),)
     rows: int | None = None
+    alone: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
+        if self.alone is not None and self.rows is None:
+            raise NacreError(
+                f"'{self.name}' has a budget of its own, so its rate needs a public number of rows."
+            )
         if min(self.steps, self.batch, self.size) < 1:
             raise NacreError(
                 "steps, size and batch must be at least 1, got "
@@ -144,6 +151,22 @@ class Steps(AbstractQuestion):
         )
         release = self._at(rate, multiplier, reserved.adjacency)
         return dataclasses.replace(release, epsilon=reserved.epsilon, delta=reserved.delta)
+
+    def by_itself(self, adjacency: Adjacency) -> Release:
+        """The release whose cost by itself is `alone`."""
+        if self.alone is None or self.rows is None:
+            raise NacreError(f"'{self.name}' has no budget of its own.")
+        epsilon, delta = self.alone
+        reserved = Release(
+            name=self.name,
+            mechanism="approximate",
+            theorem=THEOREM,
+            adjacency=adjacency,
+            size=self.size,
+            epsilon=epsilon,
+            delta=delta,
+        )
+        return self.after_count(reserved, self.rows)
 
     def _at(self, rate: float, multiplier: float, adjacency: Adjacency) -> Release:
         return Release(

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from nacre.evaluate.evaluation import Evaluation
-from nacre.evaluate.lmdp.report import NO_DP
 from nacre.evaluate.report.chapters.common import Context
 from nacre.evaluate.report.figures.canvas import drawn
 from nacre.evaluate.report.figures.models import draw_closest
@@ -43,8 +42,6 @@ def privacy(evaluation: Evaluation) -> Context:
             if evaluation.score("closest-record", table) is not None
         ],
         "alarms": _alarms(evaluation),
-        "lmdp": _lmdp(evaluation),
-        "no_dp": NO_DP,
     }
 
 
@@ -121,23 +118,4 @@ def _alarms(evaluation: Evaluation) -> DataTable | None:
             cells = [right(number(value)) for value in (*values, known[0].reference)]
             rows.append([Cell(metric.title), *cells])
     head = [Cell("Alarm"), *(right(name) for name in (*evaluation.tables, "held-out rows"))]
-    return DataTable(head, rows) if rows else None
-
-
-def _lmdp(evaluation: Evaluation) -> DataTable | None:
-    """The α-LMDP tests that were asked for."""
-    rows = [
-        [
-            Cell(table),
-            Cell(", ".join(test.columns)),
-            right(f"{test.alpha:g}"),
-            right(number(test.mmd_p)),
-            right(number(test.stein_p)),
-            Cell("satisfied" if test.lmdp_satisfied else "not satisfied"),
-        ]
-        for table, report in evaluation.lmdp.items()
-        for test in report.tests
-    ]
-    numbers = (right(name) for name in ("α", "p, MMD of samples", "p, Stein"))
-    head = [Cell("Table"), Cell("Columns"), *numbers, Cell("α-LMDP")]
     return DataTable(head, rows) if rows else None

@@ -1,14 +1,11 @@
-"""Tests of α-level marginal distribution privacy (PPEM, Definition 2.1): pure functions of samples.
+"""The test that decides about α-level marginal distribution privacy (PPEM, Definition 2.2).
 
 α-LMDP hides an aggregate: the marginal of chosen columns must differ from the real one so clearly
 that a test of level α rejects that they are equal. It protects no single row, and is no
 differential privacy.
 """
 
-from collections.abc import Callable
-
 import numpy as np
-from scipy.stats import chi2
 
 from nacre.errors import NacreError
 from nacre.evaluate.metrics.mmd import gaussian_kernel, median_distance
@@ -63,51 +60,3 @@ def _unbiased(kernel: np.ndarray, first: np.ndarray) -> np.ndarray:
         + (outside - m) / (m * (m - 1))
         - 2 * (reach - inside) / (n * m)
     )
-
-
-def stein_kernel(
-    x: np.ndarray, y: np.ndarray, score: Callable[[np.ndarray], np.ndarray], bandwidth: float
-) -> np.ndarray:
-    """u(x_i, y_i) for pairs of rows: mean zero if they are drawn from the density of `score`.
-
-    u = k [ s(x)·s(y) + (x-y)·(s(x)-s(y))/h² + d/h² - |x-y|²/h⁴ ], k = exp(-|x-y|²/2h²); PPEM's
-    Equation 15 with its misprint mended.
-    """
-    apart, squared = x - y, ((x - y) ** 2).sum(1)
-    at_x, at_y = np.asarray(score(x)), np.asarray(score(y))
-    inner = (
-        (at_x * at_y).sum(1)
-        + (apart * (at_x - at_y)).sum(1) / bandwidth**2
-        + x.shape[1] / bandwidth**2
-        - squared / bandwidth**4
-    )
-    return np.exp(-squared / (2 * bandwidth**2)) * inner
-
-
-def stein_test(
-    x: np.ndarray,
-    score: Callable[[np.ndarray], np.ndarray],
-    *,
-    bandwidth: float | None = None,
-) -> tuple[float, float]:
-    """Are rows drawn from the density whose score is given? The statistic S, and its p-value.
-
-    S = (N-1)(Σu)²/(N Σu²) over N disjoint pairs of consecutive rows; χ²_1 under the null as N
-    grows. One pass over the rows (Liu, Lee and Jordan, 2016, linear-time form).
-
-    Args:
-        x: rows in random order, [n, d].
-        score: the gradient of the log density at each row, [n, d] -> [n, d].
-        bandwidth: of the Gaussian kernel; the median distance if not given.
-    """
-    if len(x) < 4:
-        raise NacreError(f"At least 4 rows are needed, not {len(x)}.")
-    x = np.asarray(x, np.float64)
-    pairs = len(x) // 2
-    width = median_distance(x) if bandwidth is None else bandwidth
-    u = stein_kernel(x[: 2 * pairs : 2], x[1 : 2 * pairs : 2], score, width)
-    squares = float((u**2).sum())
-    if squares == 0:
-        return 0.0, 1.0
-    statistic = (pairs - 1) * float(u.sum()) ** 2 / (pairs * squares)
-    return statistic, float(chi2.sf(statistic, 1))

@@ -1,0 +1,366 @@
+"""PPEM (Privacy-Preserving Energy-Based Generative Models): energies, and columns to be hidden.
+
+A marginal energy and generator learn the protected columns x', a conditional pair the others, x*,
+given x'.  A penalty on the marginal energy asks that a level-alpha test tell the energy's density
+from the data (alpha-LMDP).  That hides an aggregate and protects no row: it is no differential
+privacy, which is bought beside it, by noise.
+
+The paper's training with noise is unsound in three ways, each mended here: its statistic couples
+the rows of a batch (here: public anchors, `stein`); its conditional generator reads x' of private
+rows without noise (here: it is given generated ones); its bandwidths and standardization come from
+the rows (here: from the schema, or from histograms that are paid for).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, final
+
+import numpy as np
+
+from nacre.errors import NacreError
+from nacre.histograms.cells import CodeColumn, NumberColumn, table_columns
+from nacre.methods.method import AbstractMethod
+from nacre.methods.ppem.parts import Parts
+from nacre.methods.ppem.protected import Protected, as_sets, require_columns
+from nacre.methods.settings import setting, settle
+from nacre.nets.beside import Beside
+from nacre.nets.layers import (
+    AbstractLayer,
+    BatchNorm,
+    LayerNorm,
+    LeakyReLU,
+    Linear,
+    Residual,
+    mlp,
+    size,
+)
+from nacre.vault import Bound, Hidden, Segment, Stage, Steps, Sum, count_question
+
+if TYPE_CHECKING:
+    from nacre.methods.ppem.energies import Energy, Ensemble
+    from nacre.nets.generator import AbstractGenerator
+    from nacre.rows import TableEncoder
+    from nacre.vault import AbstractQuestion, Adjacency, Plan, Vault
+
+SLOPE = 0.2  # of leaky ReLUs
+CELLS = 256  # of a number's histogram, at most
+COUNT = 0.02  # share of the budget that buys the number of rows, where nothing else tells it
+
+
+@final
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PPEM(AbstractMethod):
+    """Settings of PPEM; all of them public constants."""
+
+    title: ClassVar[str] = "PPEM"
+    paper: ClassVar[str] = "Privacy-Preserving Energy-Based Generative Models (under review)"
+    summary: ClassVar[str] = "energy models; hides the distribution of chosen columns (alpha-LMDP)"
+    proof: ClassVar[str] = "subsampled Gaussian steps"
+    cost: ClassVar[str] = "minutes"
+    when: ClassVar[str] = "where the distribution of some columns is itself a secret"
+
+    protect: tuple[str, ...] = setting(
+        (),
+        "sets of columns whose joint distribution is to be hidden, such as V1+V2@0.01,age: names "
+        "joined by +, after @ the level of the test",
+    )
+    alpha: float = setting(0.05, "level of sets that name none", low=1e-6, high=0.5)
+    scale: Literal["classes", "quantiles", "moments", "schema"] = setting(
+        "classes",
+        "how numbers are standardized: by noisy quantiles, less the noisy mean of each class or "
+        "not, by noisy moments (protected columns always), or by the schema's bounds alone",
+    )
+    scale_share: float = setting(
+        0.1, "share of the budget that buys the histograms for it", low=0.001, high=0.45
+    )
+    means_share: float = setting(
+        0.2, "share of the budget that buys the means of classes", low=0.001, high=0.45
+    )
+    private: Literal["both", "marginal"] = setting(
+        "both",
+        "which energies get noise; with 'marginal' (the paper's D.4) no whole row is protected, "
+        "and epsilon has to be inf",
+    )
+    marginal_epsilon: float = setting(
+        1.0, "what the marginal energies cost by themselves, if they alone get noise",
+        low=1e-4, high=100,
+    )  # fmt: skip
+    marginal_delta: float = setting(1e-6, "likewise", low=1e-15, high=0.01)
+    latent: int = setting(32, "how many numbers go into each generator", low=1, high=4096)
+    width: int = setting(64, "of the hidden layers of all networks", low=1, high=4096)
+    depth: int = setting(2, "hidden layers of each network", low=1, high=8)
+    jitter: float = setting(
+        0.05, "standard deviation of noise on zeros and ones, so that they have a density",
+        low=0, high=1,
+    )  # fmt: skip
+
+    margin: float = setting(10.0, "m of the energies' loss", low=0, high=1e6)
+    lipschitz: float = setting(1.0, "weight of the Lipschitz penalty", low=0, high=1e6)
+    penalty: float = setting(
+        10.0, "weight of the penalty that asks for alpha-LMDP; 0: none", low=1e-6, high=1e6,
+        or_zero=True,
+    )  # fmt: skip
+    anchors: int = setting(64, "generated rows that the statistic compares with", low=1, high=4096)
+    bandwidth: float = setting(
+        1.0, "of the statistic's kernel, in roots of the number of its places", low=0.01, high=100
+    )
+    statistic_most: float = setting(
+        2.0, "beyond which a row's part in the statistic is clipped", low=1e-3, high=1e6
+    )
+    statistic_share: float = setting(
+        0.1, "part of a marginal step's privacy cost that the statistic takes", low=0.001, high=0.9
+    )
+
+    marginal_share: float = setting(
+        0.25, "part of the steps' budget that trains the marginal energies", low=0.01, high=0.95
+    )
+    marginal_steps: int = setting(200, "noisy steps of the marginal energies", low=1, high=10**6)
+    marginal_batch: int = setting(512, "rows of a step, about", low=1, high=10**6)
+    marginal_clip: float = setting(1.0, "of a row's gradient", low=1e-6, high=1e9)
+    conditional_steps: int = setting(
+        500, "noisy steps of the conditional energy", low=1, high=10**6
+    )
+    conditional_batch: int = setting(2048, "rows of a step, about", low=1, high=10**6)
+    conditional_clip: float = setting(1.0, "of a row's gradient", low=1e-6, high=1e9)
+    generator_every: int = setting(
+        1, "steps of an energy for each of its generator", low=1, high=10**6
+    )
+    energy_rate: float = setting(0.002, "Adam's learning rate", low=1e-6, high=1)
+    generator_rate: float = setting(0.001, "Adam's learning rate", low=1e-6, high=1)
+    averaging: float = setting(
+        0.98, "memory of the averages of generators' weights; 0: the last", low=0, high=0.9999
+    )
+
+    def __post_init__(self) -> None:
+        sets = as_sets(self.protect, self.alpha)
+        object.__setattr__(self, "protect", tuple(map(str, sets)))
+        settle(self)
+
+    @property
+    def sets(self) -> tuple[Protected, ...]:
+        """The protected sets of columns."""
+        return as_sets(self.protect, self.alpha)
+
+    @classmethod
+    def as_published(cls) -> Self:
+        """The paper's networks and settings, for fits without noise: no clip acts.
+
+        Standardized by moments, bought where there is a budget.  The numbers of steps are those of
+        Adult's size; the paper's are 100 epochs, of the same batches.
+        """
+        return cls(
+            scale="moments",
+            latent=128,
+            width=256,
+            depth=3,
+            marginal_steps=25_000,
+            marginal_batch=128,
+            marginal_clip=1e6,
+            conditional_steps=25_000,
+            conditional_batch=128,
+            conditional_clip=1e6,
+            generator_every=5,
+            energy_rate=0.001,
+            generator_rate=0.0005,
+            averaging=0.0,
+        )
+
+    def small(self) -> Self:
+        """A few steps of narrow networks."""
+        return dataclasses.replace(
+            self,
+            latent=4,
+            width=8,
+            depth=1,
+            anchors=4,
+            marginal_steps=4,
+            marginal_batch=64,
+            conditional_steps=4,
+            conditional_batch=64,
+        )
+
+    # -- networks ------------------------------------------------------------------------------
+
+    def ensemble(self, parts: Parts) -> Ensemble:
+        """The marginal energies: of each set, and of the union where there are several."""
+        from nacre.methods.ppem.energies import Energy, Ensemble
+
+        sets = [one.columns for one in self.sets]
+        if len(sets) > 1:
+            sets.append(parts.hidden.columns)
+        places = [parts.hidden.places(columns) for columns in sets]
+        return Ensemble(tuple(Energy(self._energy(len(own)), own) for own in places))
+
+    def conditional_energy(self, parts: Parts) -> Energy:
+        """Of x* and x' in this order, each with a first layer of its own."""
+        from nacre.methods.ppem.energies import Energy
+
+        hidden, rest = parts
+        every = np.arange(rest.width + hidden.width)
+        if not hidden.width:
+            return Energy(self._energy(rest.width), every)
+        first = Beside(rest.width, hidden.width, _half(self.width))
+        return Energy((first, LeakyReLU(SLOPE), *self._energy(2 * first.outputs)[2:]), every)
+
+    def _energy(self, inputs: int) -> tuple[AbstractLayer, ...]:
+        widths = [self.width if place else 2 * _half(self.width) for place in range(self.depth)]
+        layers = mlp(inputs, *widths, 1, slope=SLOPE)
+        return (*layers[:-1], Linear(widths[-1], 1, bias=False))
+
+    def marginal_layers(self, parts: Parts) -> tuple[AbstractLayer, ...]:
+        """From latent numbers to x'; batch norms see generated rows only."""
+        first = Linear(self.latent, self.width)
+        inside = (Linear(self.width, self.width), BatchNorm(self.width), LeakyReLU(SLOPE))
+        return self._generator(first, inside, parts.hidden.width)
+
+    def conditional_layers(self, parts: Parts) -> tuple[AbstractLayer, ...]:
+        """From latent numbers and x' to x*; it reads private x', so it has no batch norm."""
+        first: AbstractLayer = Linear(self.latent, 2 * _half(self.width))
+        if parts.hidden.width:
+            first = Beside(self.latent, parts.hidden.width, _half(self.width))
+        wide = 2 * _half(self.width)
+        inside = (Linear(wide, wide), LayerNorm(wide), LeakyReLU(SLOPE))
+        return self._generator(first, inside, parts.rest.width)
+
+    def _generator(
+        self, first: AbstractLayer, inside: tuple[AbstractLayer, ...], outputs: int
+    ) -> tuple[AbstractLayer, ...]:
+        blocks = [Residual(inside)] * max(self.depth - 1, 1)
+        return (first, LeakyReLU(SLOPE), *blocks, Linear(inside[0].outputs, outputs))  # type: ignore[attr-defined]
+
+    # -- questions -----------------------------------------------------------------------------
+
+    def questions(
+        self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
+    ) -> tuple[AbstractQuestion, ...]:
+        """Histograms for standardizing, or the number of rows; then the energies' steps."""
+        require_columns(self.sets, encoder)
+        parts = self.parts(encoder)
+        first: list[AbstractQuestion] = []
+        if self.scale != "schema" and self.columns(encoder):
+            first.append(self._histograms(encoder))
+            if self.label(encoder) is not None and parts.rest.numbers:
+                first.append(self._means(encoder))
+        elif rows is None:
+            first.append(count_question(COUNT))
+        left = 1.0 - math.fsum(question.share for question in first)
+        found = {"marginal": bool(parts.hidden.width), "conditional": bool(parts.rest.width)}
+        marginal = self.marginal_share if all(found.values()) else 1.0
+        if found["marginal"]:
+            first.append(self._marginal(parts, left * marginal, rows))
+        if found["conditional"]:
+            share = left * (1.0 - marginal) if found["marginal"] else left
+            first.append(self._conditional(parts, share, rows))
+        return tuple(first)
+
+    def parts(self, encoder: TableEncoder) -> Parts:
+        """Which columns are x' and x*."""
+        return Parts.of(encoder.layout, self.sets)
+
+    def label(self, encoder: TableEncoder) -> int | None:
+        """The label's place among the codes, if numbers are standardized by its classes.
+
+        Not by a label whose distribution is to be hidden.
+        """
+        label = encoder.label
+        if self.scale != "classes" or label is None:
+            return None
+        return encoder.place(label) if label.name in self.parts(encoder).rest.columns else None
+
+    def columns(self, encoder: TableEncoder) -> tuple[NumberColumn | CodeColumn, ...]:
+        """Of which there are histograms: numbers, and codes that are not protected."""
+        hidden = set(self.parts(encoder).hidden.codes)
+        every = table_columns(encoder.layout, None, CELLS)
+        return tuple(c for c in every if isinstance(c, NumberColumn) or c.code not in hidden)
+
+    def _histograms(self, encoder: TableEncoder) -> Sum:
+        columns = self.columns(encoder)
+        cells = sum(column.size for column in columns)
+        bound = Bound(segments=(Segment(size=cells, norm=math.sqrt(len(columns)), signed=False),))
+        return Sum(
+            name="histograms",
+            meaning="how many rows lie in each cell of each column",
+            bound=bound,
+            share=self.scale_share,
+        )
+
+    def _means(self, encoder: TableEncoder) -> Sum:
+        """Sums of standardized numbers by class: each within one, so sqrt(count) in all."""
+        count = len(self.parts(encoder).rest.numbers)
+        return Sum(
+            name="class means",
+            meaning=f"the mean of each number for each value of '{encoder.schema.label}'",
+            bound=Bound(
+                segments=(Segment(size=count, norm=math.sqrt(count)),),
+                by=encoder.label,
+                count=1.0,
+            ),
+            share=self.means_share,
+        )
+
+    def _marginal(self, parts: Parts, share: float, rows: int | None) -> Steps:
+        energies = self.ensemble(parts).energies
+        weights = sum(size(energy.layers) for energy in energies)
+        stages: tuple[Stage, ...] = (Stage(clip=self.marginal_clip),)
+        if self.penalty:
+            stages = (
+                Stage(clip=math.sqrt(2 * len(energies)), share=self.statistic_share),
+                Stage(clip=self.marginal_clip, share=1.0 - self.statistic_share),
+            )
+        return Steps(
+            name="marginal",
+            meaning="noisy gradients of the energies of protected columns, and their Stein sums",
+            share=share,
+            steps=self.marginal_steps,
+            size=weights + (2 * len(energies) if self.penalty else 0),
+            batch=self.marginal_batch,
+            stages=stages,
+            rows=rows,
+            alone=(self.marginal_epsilon, self.marginal_delta) if self._partly else None,
+        )
+
+    def _conditional(self, parts: Parts, share: float, rows: int | None) -> Steps:
+        return Steps(
+            name="conditional",
+            meaning="noisy gradients of the energy of the other columns given the protected ones",
+            share=share,
+            steps=self.conditional_steps,
+            size=size(self.conditional_energy(parts).layers),
+            batch=self.conditional_batch,
+            stages=(Stage(clip=self.conditional_clip),),
+            rows=rows,
+        )
+
+    @property
+    def _partly(self) -> bool:
+        return self.private == "marginal"
+
+    @property
+    def hidden(self) -> tuple[Hidden, ...]:
+        """The protected sets, unless there is no penalty that asks for anything."""
+        sets = self.sets if self.penalty else ()
+        return tuple(Hidden(one.columns, one.alpha) for one in sets)
+
+    def check(self, *, delta: float | None, rows: int | None) -> None:
+        """Refuse a delta with which publishing one row of the table would be allowed."""
+        given = self.marginal_delta if self._partly else delta
+        if given is not None and rows is not None and given >= 1 / rows:
+            raise NacreError(
+                f"delta={given:g} is not below 1/{rows:,}, one over the number of rows: a "
+                "mechanism that publishes a whole row at random would pass. The paper's "
+                f"delta = 1/n is refused; take {0.1 / rows:.0e} or less. Nothing was spent."
+            )
+
+    # -- learning ------------------------------------------------------------------------------
+
+    def learn(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
+        """Standardize, train the marginal pair, then the conditional one."""
+        from nacre.methods.ppem.learn import learn
+
+        return learn(self, vault, plan, key=key)
+
+
+def _half(width: int) -> int:
+    return max(width // 2, 1)

@@ -1,0 +1,160 @@
+"""Numbers standardized by public facts, or by noisy answers that were paid for; and back.
+
+A map is a table of knots: positions in [0, 1] and standardized values, both increasing, a straight
+line between two of them.  The mean of a class may be taken off, so that the numbers of a rare class
+are where those of a common one are: what is left to be learnt is how columns depend on each other.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from nacre.histograms.cells import NumberColumn
+from nacre.histograms.histograms import Histograms
+
+KNOTS = 65
+TAIL = 1e-5  # share of rows beyond the last knot of a map by quantiles
+FARTHEST = 10.0  # standardized values end here
+REACH = 4.0  # as far as a value counts for the mean of its class
+NARROWEST = 1e-4  # of a range: no standard deviation is taken to be smaller
+
+Array = NDArray[np.float64]
+
+
+@final
+@dataclasses.dataclass(frozen=True, eq=False)
+class Scaling:
+    """A map for every number of a layout, and the classes' means in what it maps to.
+
+    Attributes:
+        positions: of the knots, in [0, 1], (numbers, KNOTS).
+        values: standardized, of the same shape.
+        means: of the classes, which are taken off, (classes or 1, numbers).
+        label: the label's place among the codes, if there are means by label.
+    """
+
+    positions: Array
+    values: Array
+    means: Array
+    label: int | None = None
+
+    def group(self, row: Any) -> Any:
+        """Which class a row is of."""
+        return 0 if self.label is None else row.codes[self.label]
+
+    @staticmethod
+    def bounded(values: Any, xp: Any) -> Any:
+        """What a network may write for a number."""
+        return xp.clip(values, -FARTHEST, FARTHEST)
+
+    def forward(self, units: Any, numbers: Sequence[int], group: Any) -> Any:
+        """Standardized values of some numbers of one row, under JAX."""
+        import jax.numpy as jnp
+
+        own = list(numbers)
+        positions = jnp.asarray(self.positions[own], jnp.float32)
+        values = jnp.asarray(self.values[own], jnp.float32)
+        inner = (positions[:, 1:-1] <= units[:, None]).sum(1)[:, None]
+        at, to = (jnp.take_along_axis(positions, inner + i, 1)[:, 0] for i in (0, 1))
+        low, high = (jnp.take_along_axis(values, inner + i, 1)[:, 0] for i in (0, 1))
+        part = jnp.clip((units - at) / jnp.maximum(to - at, 1e-12), 0.0, 1.0)
+        mean = jnp.asarray(self.means[:, own], jnp.float32)[group]
+        return self.bounded(low + part * (high - low) - mean, jnp)
+
+    def backward(self, values: Array, numbers: Sequence[int], groups: NDArray[Any]) -> Array:
+        """Positions in [0, 1] of standardized values (n, numbers), under NumPy."""
+        whole = values + self.means[groups][:, list(numbers)]
+        found = [
+            np.interp(whole[:, place], self.values[number], self.positions[number])
+            for place, number in enumerate(numbers)
+        ]
+        return np.stack(found, axis=1) if found else np.zeros(values.shape)
+
+    def with_means(self, sums: Array, counts: Array, noise: float, label: int) -> Scaling:
+        """Means of classes from noisy sums (classes, numbers) and counts of rows.
+
+        Each is shrunk by what of its square is likely noise, so that a class with few rows keeps
+        the mean of all.
+        """
+        rows = np.maximum(counts, 1.0)[:, None]
+        means, square = sums / rows, (noise / rows) ** 2
+        kept = np.maximum(means**2 - square, 0.0) / np.maximum(means**2, 1e-30)
+        return dataclasses.replace(self, means=np.clip(kept * means, -REACH, REACH), label=label)
+
+
+def schema_scaling(numbers: int) -> Scaling:
+    """As if every number were uniform within its bounds: nothing is bought."""
+    return _stacked([_line(0.5, 12**-0.5) for _ in range(numbers)])
+
+
+def bought_scaling(
+    histograms: Histograms,
+    limits: NDArray[np.int64],
+    hidden: Sequence[int],
+    *,
+    quantiles: bool,
+    schema_only: bool,
+) -> Scaling:
+    """Maps from noisy histograms of all numbers.
+
+    Of `hidden` numbers only mean and deviation are used: a map by quantiles, which the model
+    keeps, would be the very distribution that is to be hidden.  With `schema_only` not even these
+    are used.
+    """
+    maps = []
+    for column, cleaned in zip(histograms.columns, histograms.cleaned, strict=True):
+        if not isinstance(column, NumberColumn):
+            continue
+        cells = column.cells
+        centers = (cells.low + cells.high) / 2 / max(int(limits[column.number]), 1)
+        mass = cleaned.sum(0)[: cells.size]
+        if column.number in hidden:
+            maps.append(_line(0.5, 12**-0.5) if schema_only else _moments(centers, mass))
+        else:
+            maps.append((_quantiles if quantiles else _moments)(centers, mass))
+    return _stacked(maps)
+
+
+def _stacked(maps: Sequence[tuple[Array, Array]]) -> Scaling:
+    positions, values = (
+        np.array([one[side] for one in maps]).reshape(len(maps), KNOTS) for side in (0, 1)
+    )
+    return Scaling(positions, values, np.zeros((1, len(maps))))
+
+
+def _line(mean: float, deviation: float) -> tuple[Array, Array]:
+    positions = np.linspace(0.0, 1.0, KNOTS)
+    return positions, (positions - mean) / deviation
+
+
+def _moments(centers: Array, mass: Array) -> tuple[Array, Array]:
+    """A straight line by the mean and the standard deviation of a histogram."""
+    share = mass / max(float(mass.sum()), 1e-9)
+    mean = float(share @ centers) if mass.sum() > 0 else 0.5
+    variance = float(share @ (centers - mean) ** 2)
+    return _line(mean, max(variance**0.5, NARROWEST))
+
+
+def _quantiles(centers: Array, mass: Array) -> tuple[Array, Array]:
+    """To the normal scores of a histogram, knots evenly spaced in them."""
+    if len(centers) == 1 or mass.sum() <= 0:
+        return _line(0.5, 12**-0.5)
+    share = np.maximum(mass / mass.sum(), 1e-9)
+    share /= share.sum()
+    middle = np.cumsum(share) - share / 2
+    scores = ndtri(np.clip(middle, TAIL, 1 - TAIL))
+    inside = np.flatnonzero((middle > TAIL) & (middle < 1 - TAIL))
+    first, last = (inside[0], inside[-1]) if len(inside) else (0, len(centers) - 1)
+    if last == first:  # all rows in one cell: around it, by its neighbors
+        first, last = max(first - 1, 0), min(last + 1, len(centers) - 1)
+    at, to = scores[first], scores[last]
+    if not to > at:
+        return _line(float(centers[first]), 12**-0.5)
+    values = np.linspace(at, to, KNOTS)
+    return np.interp(values, scores[first : last + 1], centers[first : last + 1]), values
