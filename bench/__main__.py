@@ -11,6 +11,7 @@ NAMES = {
     "functional": "the functional mechanism in its three forms: a toy in the plane, Adult",
     "images": "MNIST and Fashion-MNIST by each method, beside the published numbers",
     "growth": "seconds and memory of Mosaic for more columns and more rows",
+    "links": "tables made up so that links, tails, gaps and parity are known",
     "peers": "other tools on Adult's official split, if they are installed",
     "readme": "what each method gives on Adult at ε = 1: the README's table",
     "speed": "a training step, vault.sum, and memory against references in the same run",
@@ -19,7 +20,7 @@ NAMES = {
     "tables": "the papers' tables, run again; --quick takes minutes, --minutes N stops after N",
 }
 # A command is a verb, its module a noun.
-MODULES = {"evaluate": "evaluation"}
+MODULES = {"evaluate": "evaluation", "links": "simulated_links"}
 
 
 def main() -> None:

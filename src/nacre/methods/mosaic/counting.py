@@ -25,6 +25,7 @@ Index = NDArray[np.int64]
 
 COARSEST = 0.2  # the least share that a bin must be able to have for a column to be joined
 EVEN = 1 / 3  # a table's weight grows with so much power of its size: least error in all of them
+CLEAR = 3.0  # noise deviations, about, that a cell of two equal bins of numbers is to hold
 LOOSE = 4.0  # weight of a loose column's bins beside that of a table of their size
 
 
@@ -130,7 +131,8 @@ def _groups(
         column: histograms.group(
             column,
             most=bins,
-            floor=max(0.01, 3 * error),
+            # A pair of bins of this share each holds its square of all rows.
+            floor=min(max(0.01, 3 * error, math.sqrt(float(__import__("os").environ.get("CF","3")) * error)), 0.25),
             rare=max(0.005, 2 * error),
             slots=bins + bins // 2 + histograms.columns[column].nullable,
         )

@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.histograms.bins import within
+from nacre.histograms.cells import CodeColumn
 from nacre.histograms.draw import chances
 from nacre.histograms.histograms import Histograms
 from nacre.methods.mosaic.fit import Targets, block_bounds
 from nacre.methods.mosaic.generator import MosaicGenerator
 from nacre.methods.mosaic.sparse import Link, Sparse, find_links
+from nacre.methods.mosaic.spectrum import Spectrum
 from nacre.methods.mosaic.teacher import Evidence, evidence, teach
 from nacre.schema import Layout
 
@@ -153,7 +155,14 @@ def targets(histograms: Histograms, pairs: Pairs) -> Targets:
         counts, variance = histograms.binned(column, group)
         single[:, slice(*block)], single_precision[slice(*block)] = counts, total**2 / variance
     sparse = Sparse.of(pairs.tables, pairs.noise, blocks, total)
-    return Targets(moments / total, precision, single / total, single_precision, blocks, sparse)
+    ordered = [
+        0 if isinstance(kind, CodeColumn) else bins - kind.nullable
+        for kind, bins in zip((histograms.columns[c] for c in pairs.joined), pairs.bins, strict=True)
+    ]
+    starts = [start for start, _ in blocks]
+    spectrum = Spectrum.of(ordered, pairs.bins, precision[np.ix_(starts, starts)], sides)
+    shares = moments / total, precision, single / total, single_precision
+    return Targets(*shares, blocks, sparse, spectrum)
 
 
 def without_label_model(
