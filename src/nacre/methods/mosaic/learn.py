@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.histograms.bins import within
+from nacre.histograms.bins import bin_sums, within
 from nacre.histograms.cells import CodeColumn
 from nacre.histograms.draw import chances
 from nacre.histograms.histograms import Histograms
@@ -25,6 +25,7 @@ WORK = 6_000_000  # rows times tables times classes that the teacher looks at in
 TEACHER_ROWS = 50_000
 TEACHER_BINS = 48
 NOTHING = 1e-9  # rows
+CALIBRATIONS = 5  # rounds of proportional fitting
 
 
 @dataclasses.dataclass(frozen=True)
@@ -157,12 +158,40 @@ def targets(histograms: Histograms, pairs: Pairs) -> Targets:
     sparse = Sparse.of(pairs.tables, pairs.noise, blocks, total)
     ordered = [
         0 if isinstance(kind, CodeColumn) else bins - kind.nullable
-        for kind, bins in zip((histograms.columns[c] for c in pairs.joined), pairs.bins, strict=True)
+        for kind, bins in zip(
+            (histograms.columns[c] for c in pairs.joined), pairs.bins, strict=True
+        )
     ]
     starts = [start for start, _ in blocks]
     spectrum = Spectrum.of(ordered, pairs.bins, precision[np.ix_(starts, starts)], sides)
     shares = moments / total, precision, single / total, single_precision
     return Targets(*shares, blocks, sparse, spectrum)
+
+
+def calibrated(
+    components: NDArray[np.float32],
+    weights: NDArray[np.float32],
+    histograms: Histograms,
+    pairs: Pairs,
+) -> NDArray[np.float32]:
+    """Components whose bins hold what the histograms say, class by class (proportional fitting).
+
+    Noise cannot make a share negative, so a mixture that follows noisy counts puts too much into
+    rare bins; the cleaned histograms know better.
+    """
+    blocks = block_bounds(pairs.bins)
+    wanted = [
+        bin_sums(group, histograms.cleaned[column]) / histograms.total
+        for column, group in zip(pairs.joined, pairs.groups, strict=True)
+    ]
+    margins, found = np.concatenate(wanted, axis=1), components.astype(np.float64)
+    shares = weights / np.maximum(weights.sum(1, keepdims=True), 1e-12)
+    for _ in range(CALIBRATIONS):
+        ratio = np.clip(margins / np.maximum(weights.T @ found, 1e-9), 1e-3, 1e3)
+        found *= shares @ ratio
+        for start, end in blocks:
+            found[:, start:end] /= found[:, start:end].sum(1, keepdims=True)
+    return found.astype(np.float32)
 
 
 def without_label_model(

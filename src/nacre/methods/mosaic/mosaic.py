@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 from nacre.histograms.cells import EXACT_TICKS, Column, table_columns
-from nacre.methods.method import AbstractMethod
+from nacre.methods.method import AbstractMethod, Outlook
 from nacre.methods.randomness import public_rng
 from nacre.methods.settings import setting, settle
 from nacre.rows import TableEncoder
-from nacre.vault import Adjacency, Bound, Segment, Sum
+from nacre.vault import Adjacency, Bound, Choice, Segment, Sum
 
 if TYPE_CHECKING:
     from nacre.histograms.histograms import Histograms
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 NORM = 4096  # of one row in the second release, in whole units
 WIDE_FIRST = 0.5  # share of the histograms in tables of more columns than can be joined
+HIDDEN = 0.1  # correlations that noise hides: beyond it people are warned
 WIDTH = 10_000  # cells of all columns together, about, in a table of many columns
 
 
@@ -42,6 +43,7 @@ class Design:
         joined: at most so many columns are counted in pairs.
         by_class: whether pairs are counted for each class, or over all of them.
         size: room for the second release's counts, in each class.
+        crossed: among how many columns tables of three and four are looked for.
     """
 
     columns: tuple[Column, ...]
@@ -49,6 +51,7 @@ class Design:
     joined: int
     by_class: bool
     size: int
+    crossed: int
 
 
 @final
@@ -92,6 +95,14 @@ class Mosaic(AbstractMethod):
         low=1,
         high=10_000,
     )
+    several: float = setting(
+        0.06,
+        "share of what the histograms leave for tables of three and four columns that the model "
+        "gets wrong about the label; 0 for none",
+        low=0.001,
+        high=0.9,
+        or_zero=True,
+    )
     components: int = setting(300, "how many products each mixture has", low=1, high=10_000)
     fits: int = setting(
         8, "how many mixtures are fitted, to be drawn from in turn", low=1, high=1000
@@ -132,12 +143,16 @@ class Mosaic(AbstractMethod):
         by_class = classes * _room(columns, joined, 4) <= self.values
         room = self.values // (classes if by_class else 1)
         size = min(_room(columns, len(columns), self.bins), room)
-        return Design(columns, most, joined, by_class, size)
+        from nacre.methods.mosaic.crossing import width
+
+        taught = self.several > 0 and self.teacher > 0 and by_class
+        crossed = width(joined, classes, self.values) if taught else 0
+        return Design(columns, most, joined, by_class, size, crossed)
 
     def questions(
         self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
-    ) -> tuple[Sum, ...]:
-        """Histograms by class, then pairs of bins by class."""
+    ) -> tuple[Sum | Choice, ...]:
+        """Histograms by class, then pairs of bins by class, then tables of several columns."""
         design, label = self.design(encoder), encoder.label
         given = f" for each value of '{label.name}'" if label else ""
         size, columns = sum(column.size for column in design.columns), len(design.columns)
@@ -151,23 +166,51 @@ class Mosaic(AbstractMethod):
         )
         if design.joined < 2:
             return (first,)
+        several = self.several if design.crossed else 0.0
         counts = Segment(size=design.size, norm=NORM, signed=False)
         pairs = design.joined * (design.joined - 1) // 2
         second = Sum(
             name="pairs of columns",
             bound=Bound(segments=(counts,), by=label if design.by_class else None),
-            share=1.0 - self._first(design),
+            share=(1.0 - self._first(design)) * (1 - several),
             unit=NORM / math.sqrt(pairs + len(design.columns) - design.joined),
             meaning=f"how many rows lie in each pair of bins of at most {pairs} pairs of columns"
             + (given if design.by_class else ""),
         )
-        return first, second
+        if not design.crossed or label is None:
+            return first, second
+        from nacre.methods.mosaic.crossing import crossing_questions
+
+        share = (1.0 - self._first(design)) * several
+        return first, second, *crossing_questions(design.crossed, label, share)
 
     def _first(self, design: Design) -> float:
         """The histograms' share: all if there are no pairs, more if many columns have none."""
         if design.joined < 2:
             return 1.0
         return max(self.first, WIDE_FIRST) if len(design.columns) > design.joined else self.first
+
+    def outlook(self, encoder: TableEncoder, plan: Plan, rows: int) -> Outlook:
+        """The weakest links that noise leaves visible among so many rows.
+
+        Two columns of two halves each that correlate by r differ from independent ones by r n / 4
+        rows in each of four cells; their contrast has the noise of four counts, for each class.  So
+        at two deviations r = 4 noise sqrt(classes) / n.
+        """
+        first, *rest = plan.asked
+        classes = 1 if encoder.label is None else encoder.label.classes
+        label = 4 * first.release.noise / rows if classes > 1 else 0.0
+        pairs = 0.0
+        if rest and isinstance(rest[0].question, Sum):
+            sides = rest[0].question.bound.classes
+            pairs = 4 * rest[0].release.noise / rest[0].question.unit * math.sqrt(sides) / rows
+        said = [
+            f"{what} that correlate by less than about {min(weakest, 1.0):.2g}"
+            for what, weakest in (("two columns", pairs), ("a column and the label", label))
+            if weakest
+        ]
+        words = f"noise will hide the link of {', and of '.join(said)}" if said else ""
+        return Outlook(words=words, weak=max(pairs, label) > HIDDEN)
 
     def small(self) -> Self:
         """A few components and steps of one fit."""
@@ -179,9 +222,11 @@ class Mosaic(AbstractMethod):
 
         from nacre.embed.marginals import cell_places, single_features
         from nacre.histograms.histograms import Histograms
+        from nacre.methods.mosaic.crossing import Crossing, learn_crossings
         from nacre.methods.mosaic.fit import fit_mixtures
         from nacre.methods.mosaic.learn import (
             agreed,
+            calibrated,
             refined,
             targets,
             with_label_model,
@@ -201,7 +246,9 @@ class Mosaic(AbstractMethod):
                 histograms, None, components, weights, most=design.most, label=label, layout=layout
             )
         order = _strongest(histograms, encoder.target)
-        loose, pairs = self._count(vault, design, histograms, order, places, rest[0])
+        loose, pairs = self._count(
+            vault, design, histograms, order, places, rest[0], encoder.target
+        )
         histograms = refined(histograms, loose)
         rng = public_rng(key)
         components, weights = fit_mixtures(
@@ -215,12 +262,13 @@ class Mosaic(AbstractMethod):
             on_progress=lambda done: vault.report("fitting the generator", done),
         )
         histograms = agreed(histograms, pairs)
+        components = calibrated(components, weights, histograms, pairs)
         plain = without_label_model(
             histograms, pairs, components, weights, most=design.most, label=label, layout=layout
         )
         if label is None or not self.teacher:
             return plain
-        return with_label_model(
+        taught = with_label_model(
             plain,
             histograms,
             pairs,
@@ -229,6 +277,10 @@ class Mosaic(AbstractMethod):
             pair_deviation=self.teacher_pairs,
             rng=rng,
         )
+        if len(rest) == 1:
+            return taught
+        crossing = Crossing.of(histograms, order[: design.crossed])
+        return learn_crossings(vault, rest[1:], taught, crossing, places, histograms.total, rng)
 
     def _count(
         self,
@@ -238,6 +290,7 @@ class Mosaic(AbstractMethod):
         order: list[int],
         places: Any,
         question: Sum,
+        target: int | None,
     ) -> tuple[Loose, Pairs]:
         """The second release: bins from the first one, then counts of their pairs."""
         import numpy as np
@@ -254,6 +307,7 @@ class Mosaic(AbstractMethod):
             norm=NORM,
             noise=vault.noise(question),
             by_class=design.by_class,
+            target=target,
         )
         groups = [
             counting.groups.get(place, np.zeros(column.size, np.int64))
