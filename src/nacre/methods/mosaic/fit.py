@@ -32,6 +32,7 @@ EMPTY = 3.0  # how much cells that should be empty count beside all others
 LARGE = 3.0  # deviations beyond which what they hold counts linearly
 MET = 0.015  # of the cells: what is surely there is met if so much, in noise variances, is not
 SURELY = 0.25  # of the steps, at most, for what is surely there
+FEW_MOST = 10.0  # what noise explains of four coefficients, about
 SLOWER = 0.4  # the learning rate of the second stage, of that of the first
 ADAM = optax.scale_by_adam(b2=0.99)
 
@@ -82,6 +83,7 @@ def fit_mixtures(
     cells = max(len(targets.pairs) * np.count_nonzero(targets.pair_precision) / 2, 1.0)
     arrays = jax.tree.map(lambda a: jnp.asarray(a, jnp.float32), _arrays(targets))
     arrays["spectrum"]["places"] = jnp.asarray(targets.spectrum.places, jnp.int32)
+    arrays["spectrum"]["most"] = jnp.asarray(_explained(targets), jnp.float32)
     theta = _start(targets, fits, components, rng)
     state = theta, jax.jit(jax.vmap(ADAM.init))(theta)
     chunk, done = min(CHUNK, steps), 0
@@ -115,7 +117,6 @@ def _arrays(targets: Targets) -> dict[str, Any]:
             "groups": spectrum.groups,
             "classes": spectrum.classes,
             "class_groups": spectrum.class_groups,
-            "most": np.maximum(spectrum.most, 1e-6),
         },
     }
 
@@ -151,22 +152,45 @@ def _misfit(theta: Any, owner: Any, arrays: Any, surely: bool) -> tuple[jax.Arra
     return pair + EMPTY * empty + single, seen
 
 
-def _unexplained(errors: jax.Array, spectrum: Any) -> tuple[jax.Array, jax.Array]:
-    """A loss of the groups of coefficients whose squares x are above what noise explains, m.
-
-    x - m - m log(x / m): its slope in x, 1 - m / x, is the part of the group that is no noise
-    (James and Stein's factor).  Also the sum of all x - m.
-    """
+def _group_sums(errors: Any, spectrum: Any, xp: Any) -> Any:
+    """The squares of errors (sides, D, D), by group of coefficients; xp is NumPy or jax.numpy."""
     bases, groups, places = (spectrum[name] for name in ("bases", "groups", "places"))
     columns, wide, _ = bases.shape
-    padded = jnp.pad(errors, ((0, 0), (0, 1), (0, 1)))[:, places][:, :, places]
+    padded = xp.pad(errors, ((0, 0), (0, 1), (0, 1)))[:, places][:, :, places]
     tables = padded.reshape(-1, columns, wide, columns, wide)
-    turned = jnp.einsum("ckblm,kba->ckalm", tables, bases)
-    turned = jnp.einsum("ckalm,lme->ckale", turned, bases)
-    squares = jnp.einsum("ckale,cf->fkale", turned, spectrum["classes"]) ** 2
-    squares = jnp.einsum("fkale,fs->skale", squares, spectrum["class_groups"])
-    sums = jnp.einsum("skale,kag,leh->skglh", squares, groups, groups)
-    most = spectrum["most"]
+    turned = xp.einsum("ckblm,kba->ckalm", tables, bases)
+    turned = xp.einsum("ckalm,lme->ckale", turned, bases)
+    squares = xp.einsum("ckale,cf->fkale", turned, spectrum["classes"]) ** 2
+    squares = xp.einsum("fkale,fs->skale", squares, spectrum["class_groups"])
+    return xp.einsum("skalh,kag->skglh", xp.einsum("skale,leh->skalh", squares, groups), groups)
+
+
+def _explained(targets: Targets) -> NDArray[np.float64]:
+    """What may be left of each group: m where noise explains all of it, else less.
+
+    Where columns that are independent given the class leave squares x > m, Stein's estimate keeps
+    1 - m / x of the difference, and so leaves squares of x (m / x)^2.  That is for groups of a few
+    coefficients, the slow waves of two numbers; in large ones it would follow too much noise.
+    """
+    single = targets.histograms
+    if len(targets.pairs) != len(single):
+        single = single.sum(0, keepdims=True)
+    size = np.maximum(single[:, slice(*targets.blocks[0])].sum(1), 1e-9)
+    independent = single[:, :, None] * single[:, None, :] / size[:, None, None]
+    errors = np.sqrt(targets.pair_precision) * (independent - targets.pairs)
+    most = targets.spectrum.most
+    sums = _group_sums(errors, dataclasses.asdict(targets.spectrum), np)
+    left = most * np.minimum(1.0, most / np.maximum(sums, 1e-9))
+    return np.maximum(np.where(most < FEW_MOST, left, most), 1e-6)
+
+
+def _unexplained(errors: jax.Array, spectrum: Any) -> tuple[jax.Array, jax.Array]:
+    """A loss of the groups of coefficients whose squares x are above what may be left of them, m.
+
+    x - m - m log(x / m): its slope in x is 1 - m / x, small where little is left to do.  Also the
+    sum of all x - m.
+    """
+    sums, most = _group_sums(errors, spectrum, jnp), spectrum["most"]
     above = jnp.maximum(sums, most)
     # Every table is there twice, once on each side of the diagonal.
     loss = 0.5 * jnp.sum(above - most - most * jnp.log(above / most))

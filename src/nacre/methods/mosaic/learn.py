@@ -25,7 +25,6 @@ WORK = 6_000_000  # rows times tables times classes that the teacher looks at in
 TEACHER_ROWS = 50_000
 TEACHER_BINS = 48
 NOTHING = 1e-9  # rows
-CALIBRATIONS = 5  # rounds of proportional fitting
 
 
 @dataclasses.dataclass(frozen=True)
@@ -168,29 +167,26 @@ def targets(histograms: Histograms, pairs: Pairs) -> Targets:
     return Targets(*shares, blocks, sparse, spectrum)
 
 
-def calibrated(
+def emptied(
     components: NDArray[np.float32],
     weights: NDArray[np.float32],
     histograms: Histograms,
     pairs: Pairs,
 ) -> NDArray[np.float32]:
-    """Components whose bins hold what the histograms say, class by class (proportional fitting).
+    """Components with no more in bins of rare values than the histograms say, class by class.
 
     Noise cannot make a share negative, so a mixture that follows noisy counts puts too much into
-    rare bins; the cleaned histograms know better.
+    bins that may be empty; the cleaned histograms know better.  Bins that surely hold rows stay.
     """
-    blocks = block_bounds(pairs.bins)
-    wanted = [
-        bin_sums(group, histograms.cleaned[column]) / histograms.total
-        for column, group in zip(pairs.joined, pairs.groups, strict=True)
-    ]
-    margins, found = np.concatenate(wanted, axis=1), components.astype(np.float64)
+    margins, found = weights.T @ components, components.astype(np.float64)
     shares = weights / np.maximum(weights.sum(1, keepdims=True), 1e-12)
-    for _ in range(CALIBRATIONS):
-        ratio = np.clip(margins / np.maximum(weights.T @ found, 1e-9), 1e-3, 1e3)
-        found *= shares @ ratio
-        for start, end in blocks:
-            found[:, start:end] /= found[:, start:end].sum(1, keepdims=True)
+    kept = zip(pairs.joined, pairs.groups, block_bounds(pairs.bins), strict=True)
+    for column, group, (start, end) in kept:
+        wanted = bin_sums(group, histograms.cleaned[column]) / histograms.total
+        ratio = np.minimum(wanted / np.maximum(margins[:, start:end], 1e-12), 1.0)
+        empty = np.bincount(group, histograms.filled[column]) == 0
+        own = found[:, start:end] * np.where(empty, shares @ ratio, 1.0)
+        found[:, start:end] = own / np.maximum(own.sum(1, keepdims=True), 1e-12)
     return found.astype(np.float32)
 
 

@@ -226,7 +226,7 @@ class Mosaic(AbstractMethod):
         from nacre.methods.mosaic.fit import fit_mixtures
         from nacre.methods.mosaic.learn import (
             agreed,
-            calibrated,
+            emptied,
             refined,
             targets,
             with_label_model,
@@ -262,7 +262,7 @@ class Mosaic(AbstractMethod):
             on_progress=lambda done: vault.report("fitting the generator", done),
         )
         histograms = agreed(histograms, pairs)
-        components = calibrated(components, weights, histograms, pairs)
+        components = emptied(components, weights, histograms, pairs)
         plain = without_label_model(
             histograms, pairs, components, weights, most=design.most, label=label, layout=layout
         )
