@@ -12,6 +12,7 @@ NAMES = {
     "images": "MNIST and Fashion-MNIST by each method, beside the published numbers",
     "lmdp": "PPEM's study of its statistic: how often it rejects, beside others",
     "growth": "seconds and memory of Mosaic for more columns and more rows",
+    "links": "tables made up so that links, tails, gaps and parity are known",
     "peers": "other tools on Adult's official split, if they are installed",
     "ppem": "PPEM's tables: Credit and patients by ICD-9 category, with columns hidden",
     "readme": "what each method gives on Adult at ε = 1: the README's table",
@@ -22,7 +23,11 @@ NAMES = {
     "tables": "the papers' tables, run again; --quick takes minutes, --minutes N stops after N",
 }
 # A command is a verb, its module a noun.
-MODULES = {"evaluate": "evaluation", "simulated-facts": "simulated_facts"}
+MODULES = {
+    "evaluate": "evaluation",
+    "links": "simulated_links",
+    "simulated-facts": "simulated_facts",
+}
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ from nacre.ledger import Ledger, charged, check_account, reserve_in
 from nacre.methods import AbstractMethod, choose
 from nacre.methods.settings import as_data
 from nacre.model import Model
-from nacre.plan import as_encoder, as_rows, make_plan, warn_about_rows
+from nacre.plan import as_encoder, as_rows, make_plan, warn_about_links, warn_about_rows
 from nacre.rows import AbstractEncoder, Stream
 from nacre.schema import KEEP, ImageSchema, Schema
 from nacre.vault import Adjacency, Vault
@@ -83,6 +83,7 @@ def fit(
     if known := rows or held:
         source = "as given" if rows else "by the holder's check"
         warn_about_rows(plan, known, source, stacklevel=3)
+        warn_about_links(chosen, encoder, plan, known, source, stacklevel=3)
     reservation = reserve_in(ledger, dataset, plan)
     with charged(reservation):
         vault = Vault(stream, plan, charge=reservation, on_progress=on_progress)

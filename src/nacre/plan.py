@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import warnings
 from pathlib import Path
@@ -51,6 +52,7 @@ def plan(
     )
     if rows is not None:
         warn_about_rows(found, rows, "as given", stacklevel=3)
+        warn_about_links(chosen, encoder, found, rows, "as given", stacklevel=3)
     return found
 
 
@@ -73,7 +75,7 @@ def make_plan(
             "--not-private) and no delta; or choose a private method."
         )
     method.check(delta=delta, rows=rows)
-    return Plan.of(
+    found = Plan.of(
         method.questions(encoder, adjacency, rows),
         epsilon=epsilon,
         delta=delta,
@@ -83,6 +85,29 @@ def make_plan(
         method=method.title,
         reason=reason,
     )
+    if rows is None or not found.private:
+        return found
+    return dataclasses.replace(found, outlook=method.outlook(encoder, found, rows).words)
+
+
+def warn_about_links(
+    method: AbstractMethod,
+    encoder: AbstractEncoder,
+    plan: Plan,
+    rows: int,
+    source: str,
+    *,
+    stacklevel: int,
+) -> None:
+    """Warn if noise will hide links that people would expect to find again among so many rows."""
+    outlook = method.outlook(encoder, plan, rows)
+    if plan.private and outlook.weak:
+        warnings.warn(
+            f"{rows:,} rows ({source}) are few for so many columns at this budget: "
+            f"{outlook.words}. Leave out columns that nobody needs, gather more rows, or choose a "
+            "larger epsilon.",
+            stacklevel=stacklevel,
+        )
 
 
 def warn_about_rows(plan: Plan, rows: int, source: str, *, stacklevel: int) -> None:

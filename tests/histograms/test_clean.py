@@ -150,3 +150,14 @@ def test_a_pile_at_the_end_of_the_range_is_seen_sooner_than_one_within_it():
         for truth, place in ((at_end, -1), (within, 200), (np.zeros(256), -1))
     ]
     assert seen[0] > 0.8 > seen[1] and seen[2] < 0.03
+
+
+def test_rare_values_are_shrunk_to_what_is_surely_there():
+    rng, truth = np.random.default_rng(0), np.array([6000.0, 3990.0, 10.0])
+    found = []
+    for _ in range(50):
+        (table,), (sure,), _ = clean([(truth + rng.normal(0, 100, 3))[None]], 100.0, [np.ones(0)])
+        assert sure[:2].all()
+        found.append(table[0, 2])
+    plain = np.maximum(truth[2] + rng.normal(0, 100, 1000), 0).mean()
+    assert np.mean(found) < 0.75 * plain

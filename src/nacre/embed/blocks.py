@@ -1,4 +1,4 @@
-"""Two-way marginals of chosen pairs of columns, each pair a block of its own, in integers."""
+"""Marginals of chosen columns, each table a block of its own, in integers."""
 
 from __future__ import annotations
 
@@ -37,5 +37,39 @@ def block_features(
         bin_of = table[places(row)]
         indices = start + bin_of[left] * width + bin_of[right]
         return indices, jnp.ones(indices.shape, jnp.int32)
+
+    return features
+
+
+def cross_features(
+    places: Places,
+    bins: NDArray[np.int64],
+    tables: Sequence[tuple[int, ...]],
+    slots: int,
+    starts: Sequence[int] | NDArray[np.integer],
+) -> Callable[[Any], Any]:
+    """One-hot cells of each table of any number of columns, as (indices, ones).
+
+    `bins` gives the bin of every cell, below `slots`; table t begins at starts[t], the tables in
+    increasing order and each of slots ** its columns values.  Bins and tables may follow from
+    earlier releases; slots and starts must be public.
+
+    Sensitivity:
+        a row has one cell in each table: L1 and L2 norm 1 by table, add-remove.
+    """
+    import jax.numpy as jnp
+
+    bin_table, start = jnp.asarray(bins, jnp.int32), jnp.asarray(np.asarray(starts), jnp.int32)
+    widest = max(len(columns) for columns in tables)
+    # A table of fewer columns has the first one again, which then counts for nothing.
+    which = np.array([(*t, *t[:1] * (widest - len(t))) for t in tables], np.int32)
+    stride = np.array(
+        [[slots ** (len(t) - 1 - k) if k < len(t) else 0 for k in range(widest)] for t in tables],
+        np.int32,
+    )
+
+    def features(row: Any) -> Any:
+        indices = start + (bin_table[places(row)][which] * stride).sum(axis=1)
+        return indices.astype(jnp.int32), jnp.ones(len(tables), jnp.int32)
 
     return features

@@ -153,6 +153,27 @@ def _meet(level: Array, known: Mask, total: float) -> Array:
     return out
 
 
+def shrunk(counts: Array, noise: float) -> Array:
+    """Counts drawn to zero by the part that noise explains: Stein's factor, 1 - (noise / x)^2."""
+    size = np.maximum(counts, 1e-9)
+    return np.asarray(size * np.maximum(1 - (noise / size) ** 2, 0.0))
+
+
+def surely_counted(pool: Array, noise: float) -> tuple[Array, Mask]:
+    """Counts of values that have no order, and which of them surely occur.
+
+    Each of the others is shrunk, and so is what all of them hold together: among many rare values
+    that is better known than any of them.
+    """
+    sure = pool > CERTAIN * noise
+    rest = shrunk(pool, noise)[~sure]
+    total = float(shrunk(pool[~sure].sum(keepdims=True), noise * np.sqrt(max(len(rest), 1)))[0])
+    out = np.where(sure, pool, 0.0)
+    if total > 0:
+        out[~sure] = rest * (total / rest.sum()) if rest.sum() > 0 else total / len(rest)
+    return out, sure
+
+
 def clean(
     noisy: Sequence[Array], noise: float, widths: Sequence[Array]
 ) -> tuple[list[Array], list[Mask], Array]:
@@ -163,7 +184,8 @@ def clean(
 
     Every column's histogram adds up to the class size plus noise whose variance is proportional
     to its number of cells: the sizes are their weighted mean.  The first cells of a column, those
-    that have `widths`, are smoothed and emptied where nothing is sure; then all agree on the sizes.
+    that have `widths`, are smoothed and emptied where nothing is sure, the others (categories,
+    'missing') shrunk; then all agree on the sizes.
     """
     spread = np.array([table.shape[1] for table in noisy], np.float64)
     sums = np.stack([table.sum(1) for table in noisy])
@@ -175,23 +197,24 @@ def clean(
 def _clean(table: Array, widths: Array, noise: float, sizes: Array) -> tuple[Array, Mask]:
     """One column: all rows first, then how each class differs from them where that is sure."""
     ordered = len(widths)
-    if not ordered:
-        rows = [simplex(*pair) for pair in zip(table, sizes, strict=True)]
-        return np.stack(rows), np.ones(table.shape[1], bool)
     # What is known about the sizes says something about every cell, and most about many together.
     table = table + ((sizes - table.sum(1)) / table.shape[1])[:, None]
-    counts, ends = table[:, :ordered], table[:, ordered:]
-    pool, deviation = counts.sum(0), noise * np.sqrt(len(sizes))
-    sure = filled(pool, deviation) | np.any([filled(row, noise) for row in counts], axis=0)
-    known = np.concatenate([sure, np.ones(ends.shape[1], bool)])
-    level = smooth(pool, deviation)
-    level = np.where(sure, level, fade(pool, level, deviation, sure, widths))
-    together = _meet(np.concatenate([level, ends.sum(0)]), known, float(sizes.sum()))
+    counts, others = table[:, :ordered], table[:, ordered:]
+    deviation = noise * np.sqrt(len(sizes))
+    level, known = surely_counted(others.sum(0), deviation)
+    if ordered:
+        pool = counts.sum(0)
+        sure = filled(pool, deviation) | np.any([filled(row, noise) for row in counts], axis=0)
+        smoothed = smooth(pool, deviation)
+        smoothed = np.where(sure, smoothed, fade(pool, smoothed, deviation, sure, widths))
+        level, known = np.concatenate([smoothed, level]), np.concatenate([sure, known])
+    together = _meet(level, known, float(sizes.sum()))
     rows = []
     for row, size in zip(table, sizes, strict=True):
         # A rare class is known by how it differs from all rows; where it does not, it is like them.
         like = together * (size / sizes.sum())
         own = like + np.where(known, row - like, 0.0)
-        own[:ordered] = like[:ordered] + smooth((own - like)[:ordered], noise)
+        if ordered:
+            own[:ordered] = like[:ordered] + smooth((own - like)[:ordered], noise)
         rows.append(_meet(np.where(known, own, like), known, float(size)))
     return np.stack(rows), known

@@ -12,6 +12,19 @@ if TYPE_CHECKING:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class Outlook:
+    """What noise will leave of a table, from public numbers alone.
+
+    Attributes:
+        words: what to expect; empty if the method cannot tell.
+        weak: whether people should be warned.
+    """
+
+    words: str = ""
+    weak: bool = False
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class AbstractMethod(abc.ABC):
     """A method is its settings, all of them public constants; `learn` never sees a row.
 
@@ -53,6 +66,10 @@ class AbstractMethod(abc.ABC):
     def hidden(self) -> tuple[Hidden, ...]:
         """Columns whose joint distribution it is asked to hide (α-LMDP); most hide none."""
         return ()
+
+    def outlook(self, encoder: Any, plan: Plan, rows: int) -> Outlook:
+        """What the noise of this plan will leave of so many rows."""
+        return Outlook()
 
     def small(self) -> Self:
         """The same method with settings that make it quick, for tests of its contract."""

@@ -50,6 +50,7 @@ class Plan:
         rows: a public number of rows, if there is one.
         method: who asks.
         reason: why this method.
+        outlook: what noise will leave of so many rows, in words.
     """
 
     epsilon: float
@@ -60,6 +61,7 @@ class Plan:
     rows: int | None = None
     method: str = ""
     reason: str = ""
+    outlook: str = ""
 
     @classmethod
     def of(
@@ -170,6 +172,8 @@ class Plan:
                 )
             if expected.words:
                 lines.append(f"    {expected.words}")
+        if self.outlook:
+            lines.append(f"  Among {self.rows:,} rows {self.outlook}.")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -177,6 +181,7 @@ class Plan:
         return {
             "method": self.method,
             "reason": self.reason,
+            "outlook": self.outlook,
             "epsilon": self.epsilon if self.private else None,
             "delta": self.delta if self.private else None,
             "adjacency": self.adjacency.value,

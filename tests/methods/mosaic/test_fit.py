@@ -7,6 +7,7 @@ import pytest
 from nacre.histograms.draw import draw_bins, pick
 from nacre.methods.mosaic.fit import Targets, block_bounds, fit_mixtures, mixture, pair_moments
 from nacre.methods.mosaic.sparse import Sparse
+from nacre.methods.mosaic.spectrum import Spectrum
 
 BLOCKS = block_bounds([3, 4, 2])
 OWNER = np.zeros((9, 3), np.float32)
@@ -62,6 +63,7 @@ def targets(p, w, noise, seed=2, pooled=False):
         single_precision=np.full(9, noise**-2.0),
         blocks=BLOCKS,
         sparse=Sparse(np.zeros((9, 9)), np.zeros((3, 3)), np.zeros((3, 3))),
+        spectrum=Spectrum.of([3, 3, 0], [3, 4, 2], 1 - np.eye(3), len(moments)),
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 from nacre.fit import fit
 from nacre.methods import choose
 from nacre.methods.mosaic.mosaic import NORM, Mosaic
+from nacre.plan import plan
 from nacre.rows import Label, TableEncoder
 from nacre.schema import Boolean, Categorical, Integer, Real, Schema
 from nacre.vault import Adjacency
@@ -41,16 +42,22 @@ def test_a_narrow_table_is_counted_in_full():
     found = design(schema())
     assert found.by_class and found.joined == 5
     assert found.size == 3 * 24 * 24 + 6 * 24 * 6 + 36 + 3 * 24 + 2 * 6
-    first, single, pairs = questions(Mosaic(), schema())
+    first, single, pairs, choices, chosen = questions(Mosaic(), schema())
     assert first.bound.segments[0].norm == pytest.approx(5**0.5)
     assert single.bound.segments[0].norm == pairs.bound.segments[0].norm == NORM
-    assert first.share + single.share + pairs.share == pytest.approx(1)
+    assert choices.bound.block_change(Adjacency.ADD_REMOVE) == 1
+    assert chosen.bound.sensitivity(Adjacency.ADD_REMOVE) == pytest.approx(2**0.5)
+    shares = [question.share for question in (first, single, pairs, choices, chosen)]
+    assert sum(shares) == pytest.approx(1)
+    assert len(questions(Mosaic(several=0), schema())) == 3
+    assert len(questions(Mosaic(), schema(classes=0))) == 3
 
 
 def test_single_values_are_looked_for_only_where_cells_hold_several():
     short = schema(0, 2, 2, x=Integer(low=0, high=100), z=Real(low=0, high=1))
-    assert [q.name for q in questions(Mosaic(), short)] == ["histograms", "pairs of columns"]
-    assert len(questions(Mosaic(single=0), schema())) == 2
+    names = [q.name for q in questions(Mosaic(), short)]
+    assert names[:2] == ["histograms", "pairs of columns"]
+    assert [q.name for q in questions(Mosaic(single=0), schema())] == names
     alone = questions(Mosaic(), schema(1, 0, 0))
     assert [q.name for q in alone] == ["histograms", "values in heavy cells"]
     assert sum(q.share for q in alone) == pytest.approx(1)
@@ -187,3 +194,22 @@ def test_values_that_exclude_each_other_hardly_meet():
     for column in ("code", "name"):
         shares, wanted = (t[column].value_counts(normalize=True) for t in (found, table))
         assert shares.sub(wanted, fill_value=0).abs().max() < 0.02
+
+
+def test_a_label_that_is_the_parity_of_three_columns_is_learned():
+    rng = np.random.default_rng(0)
+    bits = rng.random((8000, 5)) < 0.5
+    frame = pd.DataFrame({f"b{k}": bits[:, k] for k in range(5)})
+    frame["y"] = bits[:, 1:4].sum(1) % 2 == 1
+    table = Schema({name: Boolean() for name in frame}, label="y")
+    model = fit(frame, table, method=QUICK, epsilon=1, delta=1e-6, seed=0)
+    drawn = model.sample(4000, seed=1)
+    right = (drawn[["b1", "b2", "b3"]].sum(axis=1) % 2 == 1) == drawn["y"]
+    assert right.mean() > 0.9
+
+
+def test_few_rows_of_many_columns_are_warned_of():
+    with pytest.warns(UserWarning, match="a column and the label that correlate by less than"):
+        plan(schema(15, 5), method=Mosaic(), epsilon=1, delta=1e-6, rows=700)
+    found = plan(schema(), method=Mosaic(), epsilon=1, delta=1e-6, rows=100_000)
+    assert "Among 100,000 rows noise will hide the link of two columns" in str(found)

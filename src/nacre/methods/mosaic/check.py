@@ -8,6 +8,7 @@ import numpy as np
 
 from nacre.errors import NacreError
 from nacre.histograms.atoms import Atoms
+from nacre.methods.mosaic.generator import SLOTS, WIDEST
 
 if TYPE_CHECKING:
     from nacre.methods.mosaic.generator import MosaicGenerator
@@ -25,8 +26,23 @@ def check(generator: MosaicGenerator) -> None:
     if g.counts is not None and not 0 <= g.noise < np.inf:
         raise NacreError("The noise of the counts that the mosaic was made from is out of range.")
     _check_bins(g, g.components.shape[1])
-    _check_pairs(g, g.weights.shape[1])
+    joined = _check_pairs(g, g.weights.shape[1])
+    _check_tables(g, joined)
     Atoms(g.atoms, g.atom_shares).check(g.layout, g.sizes)
+
+
+def _check_tables(g: MosaicGenerator, joined: list[bool]) -> None:
+    """Tables of three or four different joined columns, with bins and coefficients for each."""
+    if not len(g.tables):
+        return
+    if g.trust is None or g.coarse is None or g.coarse.max() >= SLOTS:
+        raise NacreError("The mosaic has tables of several columns without their bins.")
+    if g.table_tilt.shape != (g.weights.shape[1], len(g.tables) * WIDEST):
+        raise NacreError("The mosaic's tables of several columns have other sizes.")
+    for table in g.tables.tolist():
+        named = [column for column in table if column >= 0]
+        if len({*named}) != len(named) or not all(c < len(joined) and joined[c] for c in named):
+            raise NacreError("A table of the mosaic names a column that is not there.")
 
 
 def _check_bins(g: MosaicGenerator, bins: int) -> None:
@@ -53,7 +69,8 @@ def _check_bins(g: MosaicGenerator, bins: int) -> None:
         raise NacreError("The mosaic has bins that no column owns.")
 
 
-def _check_pairs(g: MosaicGenerator, classes: int) -> None:
+def _check_pairs(g: MosaicGenerator, classes: int) -> list[bool]:
+    """Which columns are joined; the tables of pairs must be theirs."""
     joined, widths, start = [], [], 0
     for size in g.sizes:
         own = g.bins[start : start + size]
@@ -72,3 +89,4 @@ def _check_pairs(g: MosaicGenerator, classes: int) -> None:
             total += widths[left] * widths[right]
         if found.shape != ((classes, total) if named is g.pairs else (total,)):
             raise NacreError(f"The mosaic's {what} has tables of other pairs.")
+    return joined

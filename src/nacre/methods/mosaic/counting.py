@@ -25,6 +25,8 @@ Index = NDArray[np.int64]
 
 COARSEST = 0.2  # the least share that a bin must be able to have for a column to be joined
 EVEN = 1 / 3  # a table's weight grows with so much power of its size: least error in all of them
+CLEAR = 3.0  # noise deviations, about, that a cell of two equal bins of numbers is to hold
+TARGET = 2.0  # weight of a table of a numeric label beside that of others
 LOOSE = 4.0  # weight of a loose column's bins beside that of a table of their size
 
 
@@ -87,12 +89,13 @@ def plan_counting(
     norm: int,
     noise: float,
     by_class: bool,
+    target: int | None = None,
 ) -> Counting:
     """The finest counting of at most `most` joined columns that noise and `size` allow.
 
     `order` lists the columns, those first that should be joined; `noise` is the deviation of a
     release in which a row's norm is `norm`.  Columns are joined only while bins of `COARSEST` are
-    three noise deviations above zero.
+    three noise deviations above zero.  Tables of the `target`, a numeric label, weigh more.
     """
     unusual = np.array([1 - table.sum(0).max() / histograms.total for table in histograms.cleaned])
     for count in _counts(min(most, len(order))):
@@ -111,7 +114,7 @@ def plan_counting(
             found = Counting(joined, loose, groups, commonest, np.zeros(0, np.int64))
             if sum(found.sizes) <= size:
                 rest = np.array([1 - mass.max() / mass.sum() for mass in masses.values()])
-                return dataclasses.replace(found, weights=_weights(found, rest, norm))
+                return dataclasses.replace(found, weights=_weights(found, rest, norm, target))
     raise NacreError(f"Not even two columns can be joined within {size} values.")
 
 
@@ -130,7 +133,8 @@ def _groups(
         column: histograms.group(
             column,
             most=bins,
-            floor=max(0.01, 3 * error),
+            # A pair of bins that hold this share each holds its square of all rows.
+            floor=min(max(0.01, 3 * error, math.sqrt(CLEAR * error)), COARSEST),
             rare=max(0.005, 2 * error),
             slots=bins + bins // 2 + histograms.columns[column].nullable,
         )
@@ -138,10 +142,13 @@ def _groups(
     }
 
 
-def _weights(counting: Counting, unusual: Array, norm: int) -> NDArray[np.int64]:
+def _weights(
+    counting: Counting, unusual: Array, norm: int, target: int | None
+) -> NDArray[np.int64]:
     """Whole weights of the tables: hardly a row's contribution is longer than `norm`."""
     raw, alone = np.array(counting.sizes, np.float64) ** EVEN, len(counting.loose)
     raw[:alone] *= LOOSE
+    raw[alone:] *= [TARGET if target in pair else 1.0 for pair in counting.pairs]
     square = (raw[alone:] ** 2).sum() + _crowd(raw[:alone], unusual)
     return np.maximum(np.floor(raw * norm / np.sqrt(square)), 1).astype(np.int64)
 

@@ -1,5 +1,9 @@
 """Fit mixtures of products to noisy class-wise one- and two-way counts, as far as noise allows.
 
+In two stages: first what noise cannot explain, group by group of the tables' coefficients, until
+all of it is met; then all counts, in small steps, until their misfit is what noise leaves.  Strong
+links so come first and whole, and the noise of tables that hold nothing else is hardly followed.
+
 A component is a softmax for each column's bins and one for the label.  With probabilities P (R, D)
 over all D bins and joint weights W (R, C) of component and class, the two-way marginals of class c
 are P' diag(W_c) P: closed form, so no sampling is needed.
@@ -19,12 +23,17 @@ import optax
 from numpy.typing import NDArray
 
 from nacre.methods.mosaic.sparse import Sparse
+from nacre.methods.mosaic.spectrum import Spectrum
 from nacre.nets.minimize import ignore
 
 CHUNK = 10
 JITTER = 0.5  # of the logits at the start: nearly independent columns
 EMPTY = 3.0  # how much cells that should be empty count beside all others
 LARGE = 3.0  # deviations beyond which what they hold counts linearly
+MET = 0.015  # of the cells: what is surely there is met if so much, in noise variances, is not
+SURELY = 0.25  # of the steps, at most, for what is surely there
+FEW_MOST = 10.0  # what noise explains of four coefficients, about
+SLOWER = 0.4  # the learning rate of the second stage, of that of the first
 ADAM = optax.scale_by_adam(b2=0.99)
 
 
@@ -39,6 +48,7 @@ class Targets:
         single_precision: (D,).
         blocks: start and end of each column's bins among the D.
         sparse: what is known about cells that are not surely filled.
+        spectrum: how the tables' coefficients are judged.
     """
 
     pairs: NDArray[np.float64]
@@ -47,6 +57,7 @@ class Targets:
     single_precision: NDArray[np.float64]
     blocks: tuple[tuple[int, int], ...]
     sparse: Sparse
+    spectrum: Spectrum
 
 
 def fit_mixtures(
@@ -62,35 +73,52 @@ def fit_mixtures(
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """P (fits * R, D) and W (fits * R, C), W adding up to one.
 
-    Adam goes on until the misfit of the pairs falls to `stop` times what the noise alone would
-    leave, at most for `steps`: further on it would fit the noise.
+    Adam first meets what is surely there, then all counts until the misfit of the pairs falls to
+    `stop` times what the noise alone would leave, at most for `steps`: further on it would fit the
+    noise.
     """
     owner = np.zeros((targets.histograms.shape[1], len(targets.blocks)), np.float32)
     for column, (start, end) in enumerate(targets.blocks):
         owner[start:end, column] = 1
-    cells = len(targets.pairs) * np.count_nonzero(targets.pair_precision) / 2
-    arrays = tuple(
-        jnp.asarray(a, jnp.float32)
-        for a in (
-            *(targets.pairs, targets.pair_precision),
-            *(targets.histograms, targets.single_precision),
-            *(targets.sparse.cells, targets.sparse.most, targets.sparse.precision),
-        )
-    )
+    cells = max(len(targets.pairs) * np.count_nonzero(targets.pair_precision) / 2, 1.0)
+    arrays = jax.tree.map(lambda a: jnp.asarray(a, jnp.float32), _arrays(targets))
+    arrays["spectrum"]["places"] = jnp.asarray(targets.spectrum.places, jnp.int32)
+    arrays["spectrum"]["most"] = jnp.asarray(_explained(targets), jnp.float32)
     theta = _start(targets, fits, components, rng)
     state = theta, jax.jit(jax.vmap(ADAM.init))(theta)
-    chunk = min(CHUNK, steps)
-    for done in range(chunk, steps + 1, chunk):
-        state, misfit = _advance(state, owner, arrays, rate, chunk)
-        on_progress(0.95 * done / steps)
-        if float(misfit.mean()) < stop * max(cells, 1.0):
-            break
+    chunk, done = min(CHUNK, steps), 0
+    stages = (True, rate, MET, SURELY * steps), (False, SLOWER * rate, stop, steps)
+    for surely, speed, enough, most in stages:
+        while done + chunk <= most or not done:
+            state, misfit = _advance(state, owner, arrays, speed, chunk, surely)
+            done += chunk
+            on_progress(0.95 * done / steps)
+            if float(misfit.mean()) < enough * cells:
+                break
     # A last few smaller steps, so that no fit stands where Adam's noise left it.
-    (theta, _), _ = _advance(state, owner, arrays, rate / 5, chunk)
+    (theta, _), _ = _advance(state, owner, arrays, rate / 5, chunk, False)
     on_progress(1.0)
     p, w = jax.jit(jax.vmap(partial(mixture, owner=owner)))(theta)
     shape = fits * components, -1
     return np.asarray(p, np.float32).reshape(shape), np.asarray(w / fits, np.float32).reshape(shape)
+
+
+def _arrays(targets: Targets) -> dict[str, Any]:
+    """What the misfit is computed from, by name."""
+    spectrum, sparse = targets.spectrum, targets.sparse
+    return {
+        "pairs": targets.pairs,
+        "pair_precision": targets.pair_precision,
+        "histograms": targets.histograms,
+        "single_precision": targets.single_precision,
+        "sparse": {"cells": sparse.cells, "most": sparse.most, "precision": sparse.precision},
+        "spectrum": {
+            "bases": spectrum.bases,
+            "groups": spectrum.groups,
+            "classes": spectrum.classes,
+            "class_groups": spectrum.class_groups,
+        },
+    }
 
 
 def mixture(theta: Any, owner: Any) -> tuple[jax.Array, jax.Array]:
@@ -105,38 +133,94 @@ def pair_moments(p: jax.Array, w: jax.Array) -> jax.Array:
     return jnp.einsum("rd,rce->cde", p, w[:, :, None] * p[:, None, :])
 
 
-def _misfit(theta: Any, owner: Any, arrays: Any) -> tuple[jax.Array, jax.Array]:
+def _misfit(theta: Any, owner: Any, arrays: Any, surely: bool) -> tuple[jax.Array, jax.Array]:
     """Squared errors over their variances: of everything, and of the pairs alone.
 
-    Many empty cells, each fitted with less than its noise, may hold many rows together.  So what
-    such cells of a table hold counts as one more value where it is too much.
+    Of the pairs only what noise does not explain, if `surely`.
     """
-    pairs, pair_precision, histograms, single_precision, sparse, most, sparse_precision = arrays
+    pairs = arrays["pairs"]
     p, w = mixture(theta, owner)
     by_class = w if len(pairs) == w.shape[1] else w.sum(1, keepdims=True)
     moments = pair_moments(p, by_class)
-    pair = 0.5 * jnp.sum(pair_precision * (moments - pairs) ** 2)
-    held = owner.T @ (sparse * moments.sum(0)) @ owner
-    excess = jnp.sqrt(sparse_precision) * jnp.maximum(held - most, 0.0)
+    errors = jnp.sqrt(arrays["pair_precision"]) * (moments - pairs)
+    if surely:
+        pair, seen = _unexplained(errors, arrays["spectrum"])
+    else:
+        pair = seen = 0.5 * jnp.sum(errors**2)
+    empty = _overfilled(moments.sum(0), owner, **arrays["sparse"])
+    single = jnp.sum(arrays["single_precision"] * (w.T @ p - arrays["histograms"]) ** 2)
+    return pair + EMPTY * empty + single, seen
+
+
+def _group_sums(errors: Any, spectrum: Any, xp: Any) -> Any:
+    """The squares of errors (sides, D, D), by group of coefficients; xp is NumPy or jax.numpy."""
+    bases, groups, places = (spectrum[name] for name in ("bases", "groups", "places"))
+    columns, wide, _ = bases.shape
+    padded = xp.pad(errors, ((0, 0), (0, 1), (0, 1)))[:, places][:, :, places]
+    tables = padded.reshape(-1, columns, wide, columns, wide)
+    turned = xp.einsum("ckblm,kba->ckalm", tables, bases)
+    turned = xp.einsum("ckalm,lme->ckale", turned, bases)
+    squares = xp.einsum("ckale,cf->fkale", turned, spectrum["classes"]) ** 2
+    squares = xp.einsum("fkale,fs->skale", squares, spectrum["class_groups"])
+    return xp.einsum("skalh,kag->skglh", xp.einsum("skale,leh->skalh", squares, groups), groups)
+
+
+def _explained(targets: Targets) -> NDArray[np.float64]:
+    """What may be left of each group: m where noise explains all of it, else less.
+
+    Where columns that are independent given the class leave squares x > m, Stein's estimate keeps
+    1 - m / x of the difference, and so leaves squares of x (m / x)^2.  That is for groups of a few
+    coefficients, the slow waves of two numbers; in large ones it would follow too much noise.
+    """
+    single = targets.histograms
+    if len(targets.pairs) != len(single):
+        single = single.sum(0, keepdims=True)
+    size = np.maximum(single[:, slice(*targets.blocks[0])].sum(1), 1e-9)
+    independent = single[:, :, None] * single[:, None, :] / size[:, None, None]
+    errors = np.sqrt(targets.pair_precision) * (independent - targets.pairs)
+    most = targets.spectrum.most
+    sums = _group_sums(errors, dataclasses.asdict(targets.spectrum), np)
+    left = most * np.minimum(1.0, most / np.maximum(sums, 1e-9))
+    return np.maximum(np.where(most < FEW_MOST, left, most), 1e-6)
+
+
+def _unexplained(errors: jax.Array, spectrum: Any) -> tuple[jax.Array, jax.Array]:
+    """A loss of the groups of coefficients whose squares x are above what may be left of them, m.
+
+    x - m - m log(x / m): its slope in x is 1 - m / x, small where little is left to do.  Also the
+    sum of all x - m.
+    """
+    sums, most = _group_sums(errors, spectrum, jnp), spectrum["most"]
+    above = jnp.maximum(sums, most)
+    # Every table is there twice, once on each side of the diagonal.
+    loss = 0.5 * jnp.sum(above - most - most * jnp.log(above / most))
+    return loss, 0.5 * jnp.sum(above - most)
+
+
+def _overfilled(
+    moments: jax.Array, owner: Any, cells: jax.Array, most: jax.Array, precision: jax.Array
+) -> jax.Array:
+    """What cells that should be empty hold too much, in squares over their variances.
+
+    Many such cells, each fitted with less than its noise, may hold many rows together.  So what
+    those of a table hold counts as one more value where it is too much.
+    """
+    held = owner.T @ (cells * moments) @ owner
+    excess = jnp.sqrt(precision) * jnp.maximum(held - most, 0.0)
     # Linear where it is large, as it is at the start, or it would drive out whole values.
-    empty = (
-        EMPTY
-        * 0.5
-        * jnp.sum(
-            jnp.where(excess < LARGE, excess, 2 * LARGE - LARGE**2 / jnp.maximum(excess, LARGE))
-            * excess
-        )
-    )
-    return pair + empty + jnp.sum(single_precision * (w.T @ p - histograms) ** 2), pair
+    slope = jnp.where(excess < LARGE, excess, 2 * LARGE - LARGE**2 / jnp.maximum(excess, LARGE))
+    return 0.5 * jnp.sum(slope * excess)
 
 
-@partial(jax.jit, static_argnames="steps")
-def _advance(state: Any, owner: Any, arrays: Any, rate: Any, steps: int) -> tuple[Any, jax.Array]:
+@partial(jax.jit, static_argnames=("steps", "surely"))
+def _advance(
+    state: Any, owner: Any, arrays: Any, rate: Any, steps: int, surely: bool
+) -> tuple[Any, jax.Array]:
     """Adam steps of every fit, one fit after the other; also each fit's misfit of the pairs."""
 
     def step(carry: Any, _: None) -> tuple[Any, jax.Array]:
         theta, moments = carry
-        gradient, pair = jax.grad(_misfit, has_aux=True)(theta, owner, arrays)
+        gradient, pair = jax.grad(_misfit, has_aux=True)(theta, owner, arrays, surely)
         updates, moments = ADAM.update(gradient, moments)
         return (jax.tree.map(lambda x, u: x - rate * u, theta, updates), moments), pair
 

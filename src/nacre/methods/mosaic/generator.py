@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Self
 
@@ -44,6 +44,9 @@ from nacre.schema import Encoded, Layout
 Array = NDArray[np.float32]
 Index = NDArray[np.int64]
 NO_LINKS = np.zeros((0, 2), np.int64)
+NO_TABLES = np.zeros((0, 4), np.int64)
+SLOTS = 3  # bins of a column in a table of several columns, at most
+WIDEST = SLOTS**4  # cells of such a table
 NOT_POSSIBLE = "The model gives rows with these values no probability at all."
 CANDIDATES = 100_000  # rows drawn for a condition on the label before the nearest ones are repeated
 
@@ -67,6 +70,9 @@ class MosaicGenerator(AbstractGenerator):
         layout: of the rows.
         links: (L, 2) joined columns, the second of which is drawn again where the pair cannot be.
         linked: (sum of the links' sizes,) the joint tables that they are to have.
+        coarse: (cells,) the bin of each cell in `tables`, if there are any.
+        tables: (T, 4) joined columns whose tables the label model knows; -1 for none.
+        table_tilt: (C, T * WIDEST) its coefficients.
         counts: (C, cells) the first release as it was, if it is kept.
         noise: the deviation of one of these counts.
         atoms: (A, 3) single values inside wide cells: number, cell and tick.
@@ -91,6 +97,15 @@ class MosaicGenerator(AbstractGenerator):
     )
     linked: Array = stored.field(
         stored.Array(None, low=0), default_factory=lambda: np.zeros(0, np.float32)
+    )
+    coarse: Index | None = stored.field(
+        stored.Array("cells", dtype=np.int64, low=0, optional=True), default=None
+    )
+    tables: Index = stored.field(
+        stored.Array(None, 4, dtype=np.int64, low=-1), default_factory=lambda: NO_TABLES
+    )
+    table_tilt: Array = stored.field(
+        stored.Array(None, None), default_factory=lambda: np.zeros((0, 0), np.float32)
     )
     counts: Array | None = stored.field(stored.Array("C", "cells", optional=True), default=None)
     noise: float = stored.field(stored.Real(low=0), default=0.0)
@@ -121,7 +136,7 @@ class MosaicGenerator(AbstractGenerator):
         else:
             cells, label = self._taught(n, rng, given, by_class)
         for column in range(len(columns)):
-            if not self._joined(column):
+            if not self.is_joined(column):
                 span, none = self._span(column), np.zeros(n, np.int64)
                 group = np.zeros(self.sizes[column], np.int64)
                 cells[:, column] = draw_cells(self.inside[:, span], group, none, label, rng)
@@ -141,7 +156,7 @@ class MosaicGenerator(AbstractGenerator):
         given = given or {}
         weights = self.weights.astype(np.float64)
         for column, cell in given.items():
-            if self._joined(column):
+            if self.is_joined(column):
                 place = self._start(column) + cell
                 chance = self.components[:, [self.bins[place]]] * self.inside[:, place]
                 weights = weights * chance
@@ -151,7 +166,7 @@ class MosaicGenerator(AbstractGenerator):
             raise NacreError(NOT_POSSIBLE)
         component, label = np.divmod(pick(weights, n, rng), weights.shape[1])
         bins: dict[int, Index] = {}
-        for column in filter(self._joined, range(len(self.sizes))):
+        for column in filter(self.is_joined, range(len(self.sizes))):
             bins[column] = draw_bins(self._components(column), component, rng)
             if column in given:
                 bins[column] = np.full(n, self._group(column)[given[column]])
@@ -185,7 +200,7 @@ class MosaicGenerator(AbstractGenerator):
 
     def base(self, cells: Index) -> NDArray[np.float64]:
         """Log chances before the tilt: the mixture's posterior, drawn towards the class shares."""
-        joined = [column for column in range(len(self.sizes)) if self._joined(column)]
+        joined = [column for column in range(len(self.sizes)) if self.is_joined(column)]
         places = np.stack([self.bins[self._start(c) + cells[:, c]] for c in joined], axis=1)
         shares = np.log(np.maximum(self.weights.sum(0, dtype=np.float64), 1e-12))
         own = log_posterior(self.components, self.weights, places)
@@ -195,14 +210,26 @@ class MosaicGenerator(AbstractGenerator):
     def _tilts(self, cells: Index) -> NDArray[np.float64]:
         total = np.zeros((len(cells), len(self.tilt)))
         for column in range(len(self.sizes)):
-            if self._joined(column):
+            if self.is_joined(column):
                 total += self.tilt[:, self._start(column) + cells[:, column]].T
         start = 0
         for left, right in self.pairs:
             cell, size = self.pair_cell(cells, left, right)
             total += self.pair_tilt[:, start + cell].T
             start += size
+        for place, table in enumerate(self.tables.tolist()):
+            cell, _ = self.crossed(cells, [column for column in table if column >= 0])
+            total += self.table_tilt[:, place * WIDEST + cell].T
         return total
+
+    def crossed(self, cells: Index, table: Sequence[int]) -> tuple[Index, int]:
+        """Each row's cell in a table of several columns in few bins, and how many cells it has."""
+        if self.coarse is None:
+            raise NacreError("The mosaic has no bins for tables of several columns.")
+        found = np.zeros(len(cells), np.int64)
+        for column in table:
+            found = found * SLOTS + self.coarse[self._start(column) + cells[:, column]]
+        return found, SLOTS ** len(table)
 
     def pair_cell(self, cells: Index, left: int, right: int) -> tuple[Index, int]:
         """Each row's pair of bins as one number, and how many pairs of bins there are."""
@@ -264,7 +291,7 @@ class MosaicGenerator(AbstractGenerator):
         if self.label is not None and self.label in fixed:
             weights = (np.arange(len(weights)) == fixed[self.label]).astype(np.float64)
         for column, cell in given.items():
-            if not self._joined(column):
+            if not self.is_joined(column):
                 weights = weights * self.inside[:, self._start(column) + cell]
         if not weights.max() > 0:
             raise NacreError(NOT_POSSIBLE)
@@ -290,7 +317,8 @@ class MosaicGenerator(AbstractGenerator):
         own = self.bins[self._span(column)]
         return self.components[:, own.min() : own.max() + 1]
 
-    def _joined(self, column: int) -> bool:
+    def is_joined(self, column: int) -> bool:
+        """Whether a column's pairs were counted."""
         return bool(self.bins[self._start(column)] >= 0)
 
     def measured(self) -> tuple[Measurement, ...]:

@@ -7,12 +7,14 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.histograms.bins import within
+from nacre.histograms.bins import bin_sums, within
+from nacre.histograms.cells import CodeColumn
 from nacre.histograms.draw import chances
 from nacre.histograms.histograms import Histograms
 from nacre.methods.mosaic.fit import Targets, block_bounds
 from nacre.methods.mosaic.generator import MosaicGenerator
 from nacre.methods.mosaic.sparse import Link, Sparse, find_links
+from nacre.methods.mosaic.spectrum import Spectrum
 from nacre.methods.mosaic.teacher import Evidence, evidence, teach
 from nacre.schema import Layout
 
@@ -153,7 +155,39 @@ def targets(histograms: Histograms, pairs: Pairs) -> Targets:
         counts, variance = histograms.binned(column, group)
         single[:, slice(*block)], single_precision[slice(*block)] = counts, total**2 / variance
     sparse = Sparse.of(pairs.tables, pairs.noise, blocks, total)
-    return Targets(moments / total, precision, single / total, single_precision, blocks, sparse)
+    ordered = [
+        0 if isinstance(kind, CodeColumn) else bins - kind.nullable
+        for kind, bins in zip(
+            (histograms.columns[c] for c in pairs.joined), pairs.bins, strict=True
+        )
+    ]
+    starts = [start for start, _ in blocks]
+    spectrum = Spectrum.of(ordered, pairs.bins, precision[np.ix_(starts, starts)], sides)
+    shares = moments / total, precision, single / total, single_precision
+    return Targets(*shares, blocks, sparse, spectrum)
+
+
+def emptied(
+    components: NDArray[np.float32],
+    weights: NDArray[np.float32],
+    histograms: Histograms,
+    pairs: Pairs,
+) -> NDArray[np.float32]:
+    """Components with no more in bins of rare values than the histograms say, class by class.
+
+    Noise cannot make a share negative, so a mixture that follows noisy counts puts too much into
+    bins that may be empty; the cleaned histograms know better.  Bins that surely hold rows stay.
+    """
+    margins, found = weights.T @ components, components.astype(np.float64)
+    shares = weights / np.maximum(weights.sum(1, keepdims=True), 1e-12)
+    kept = zip(pairs.joined, pairs.groups, block_bounds(pairs.bins), strict=True)
+    for column, group, (start, end) in kept:
+        wanted = bin_sums(group, histograms.cleaned[column]) / histograms.total
+        ratio = np.minimum(wanted / np.maximum(margins[:, start:end], 1e-12), 1.0)
+        empty = np.bincount(group, histograms.filled[column]) == 0
+        own = found[:, start:end] * np.where(empty, shares @ ratio, 1.0)
+        found[:, start:end] = own / np.maximum(own.sum(1, keepdims=True), 1e-12)
+    return found.astype(np.float32)
 
 
 def without_label_model(

@@ -16,11 +16,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 from nacre.histograms.cells import EXACT_TICKS, Column, table_columns
-from nacre.methods.method import AbstractMethod
+from nacre.methods.method import AbstractMethod, Outlook
 from nacre.methods.randomness import public_rng
 from nacre.methods.settings import setting, settle
 from nacre.rows import TableEncoder
-from nacre.vault import Adjacency, Bound, Segment, Sum
+from nacre.vault import Adjacency, Bound, Choice, Segment, Sum
 
 if TYPE_CHECKING:
     from nacre.histograms.atoms import Atoms
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 NORM = 4096  # of one row in the second release, in whole units
 WIDE_FIRST = 0.5  # share of the histograms in tables of more columns than can be joined
 TICKS = 50_000  # that the look for single values counts at most
+HIDDEN = 0.1  # correlations that noise hides: beyond it people are warned
 WIDTH = 10_000  # cells of all columns together, about, in a table of many columns
 
 
@@ -45,6 +46,7 @@ class Design:
         joined: at most so many columns are counted in pairs.
         by_class: whether pairs are counted for each class, or over all of them.
         size: room for the second release's counts, in each class.
+        crossed: among how many columns tables of three and four are looked for.
     """
 
     columns: tuple[Column, ...]
@@ -52,6 +54,7 @@ class Design:
     joined: int
     by_class: bool
     size: int
+    crossed: int
 
 
 @final
@@ -103,6 +106,14 @@ class Mosaic(AbstractMethod):
         low=1,
         high=10_000,
     )
+    several: float = setting(
+        0.06,
+        "share of what the histograms leave for tables of three and four columns that the model "
+        "gets wrong about the label; 0 for none",
+        low=0.001,
+        high=0.9,
+        or_zero=True,
+    )
     components: int = setting(300, "how many products each mixture has", low=1, high=10_000)
     fits: int = setting(
         8, "how many mixtures are fitted, to be drawn from in turn", low=1, high=1000
@@ -143,12 +154,16 @@ class Mosaic(AbstractMethod):
         by_class = classes * _room(columns, joined, 4) <= self.values
         room = self.values // (classes if by_class else 1)
         size = min(_room(columns, len(columns), self.bins), room)
-        return Design(columns, most, joined, by_class, size)
+        from nacre.methods.mosaic.crossing import width
+
+        taught = self.several > 0 and self.teacher > 0 and by_class
+        crossed = width(joined, classes, self.values) if taught else 0
+        return Design(columns, most, joined, by_class, size, crossed)
 
     def questions(
         self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
-    ) -> tuple[Sum, ...]:
-        """Histograms by class, then pairs of bins by class."""
+    ) -> tuple[Sum | Choice, ...]:
+        """Histograms by class, then pairs of bins by class, then tables of several columns."""
         design, label = self.design(encoder), encoder.label
         given = f" for each value of '{label.name}'" if label else ""
         size, columns = sum(column.size for column in design.columns), len(design.columns)
@@ -163,17 +178,23 @@ class Mosaic(AbstractMethod):
         )
         if design.joined < 2:
             return (first, *look)
+        several = self.several if design.crossed else 0.0
+        rest = 1.0 - self._first(design) - sum(question.share for question in look)
         counts = Segment(size=design.size, norm=NORM, signed=False)
         pairs = design.joined * (design.joined - 1) // 2
         second = Sum(
             name="pairs of columns",
             bound=Bound(segments=(counts,), by=label if design.by_class else None),
-            share=1.0 - self._first(design) - sum(question.share for question in look),
+            share=rest * (1 - several),
             unit=NORM / math.sqrt(pairs + len(design.columns) - design.joined),
             meaning=f"how many rows lie in each pair of bins of at most {pairs} pairs of columns"
             + (given if design.by_class else ""),
         )
-        return first, *look, second
+        if not design.crossed or label is None:
+            return first, *look, second
+        from nacre.methods.mosaic.crossing import crossing_questions
+
+        return first, *look, second, *crossing_questions(design.crossed, label, rest * several)
 
     def _look(self, encoder: TableEncoder, design: Design) -> tuple[Sum, ...]:
         """The look for single values, if there is anything to look at."""
@@ -201,6 +222,28 @@ class Mosaic(AbstractMethod):
             return 1.0
         return max(self.first, WIDE_FIRST) if len(design.columns) > design.joined else self.first
 
+    def outlook(self, encoder: TableEncoder, plan: Plan, rows: int) -> Outlook:
+        """The weakest links that noise leaves visible among so many rows.
+
+        Two columns of two halves each that correlate by r differ from independent ones by r n / 4
+        rows in each of four cells; their contrast has the noise of four counts, for each class.  So
+        at two deviations r = 4 noise sqrt(classes) / n.
+        """
+        first, *rest = plan.asked
+        classes = 1 if encoder.label is None else encoder.label.classes
+        label = 4 * first.release.noise / rows if classes > 1 else 0.0
+        pairs = 0.0
+        if rest and isinstance(rest[0].question, Sum):
+            sides = rest[0].question.bound.classes
+            pairs = 4 * rest[0].release.noise / rest[0].question.unit * math.sqrt(sides) / rows
+        said = [
+            f"{what} that correlate by less than about {min(weakest, 1.0):.2g}"
+            for what, weakest in (("two columns", pairs), ("a column and the label", label))
+            if weakest
+        ]
+        words = f"noise will hide the link of {', and of '.join(said)}" if said else ""
+        return Outlook(words=words, weak=max(pairs, label) > HIDDEN)
+
     def small(self) -> Self:
         """A few components and steps of one fit."""
         return dataclasses.replace(self, fits=1, components=6, steps=12)
@@ -212,9 +255,11 @@ class Mosaic(AbstractMethod):
         from nacre.embed.marginals import cell_places, single_features
         from nacre.histograms.atoms import Atoms
         from nacre.histograms.histograms import Histograms
+        from nacre.methods.mosaic.crossing import Crossing, learn_crossings
         from nacre.methods.mosaic.fit import fit_mixtures
         from nacre.methods.mosaic.learn import (
             agreed,
+            emptied,
             refined,
             targets,
             with_label_model,
@@ -238,7 +283,9 @@ class Mosaic(AbstractMethod):
             )
             return alone.with_atoms(atoms)
         order = _strongest(histograms, encoder.target)
-        loose, pairs = self._count(vault, design, histograms, order, places, rest[0])
+        loose, pairs = self._count(
+            vault, design, histograms, order, places, rest[0], encoder.target
+        )
         histograms = refined(histograms, loose)
         rng = public_rng(key)
         components, weights = fit_mixtures(
@@ -252,13 +299,14 @@ class Mosaic(AbstractMethod):
             on_progress=lambda done: vault.report("fitting the generator", done),
         )
         histograms = agreed(histograms, pairs)
+        components = emptied(components, weights, histograms, pairs)
         plain = without_label_model(
             histograms, pairs, components, weights, most=design.most, label=label, layout=layout
         )
         plain = plain.with_atoms(atoms)
         if label is None or not self.teacher:
             return plain
-        return with_label_model(
+        taught = with_label_model(
             plain,
             histograms,
             pairs,
@@ -267,6 +315,10 @@ class Mosaic(AbstractMethod):
             pair_deviation=self.teacher_pairs,
             rng=rng,
         )
+        if len(rest) == 1:
+            return taught
+        crossing = Crossing.of(histograms, order[: design.crossed])
+        return learn_crossings(vault, rest[1:], taught, crossing, places, histograms.total, rng)
 
     def _find_atoms(
         self, vault: Vault, design: Design, histograms: Histograms, places: Any, question: Sum
@@ -294,6 +346,7 @@ class Mosaic(AbstractMethod):
         order: list[int],
         places: Any,
         question: Sum,
+        target: int | None,
     ) -> tuple[Loose, Pairs]:
         """The second release: bins from the first one, then counts of their pairs."""
         import numpy as np
@@ -310,6 +363,7 @@ class Mosaic(AbstractMethod):
             norm=NORM,
             noise=vault.noise(question),
             by_class=design.by_class,
+            target=target,
         )
         groups = [
             counting.groups.get(place, np.zeros(column.size, np.int64))

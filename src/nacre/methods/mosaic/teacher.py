@@ -16,6 +16,9 @@ from scipy.optimize import minimize
 
 Array = NDArray[np.float64]
 
+SURE = 2.0  # deviations of a sum of squares that noise alone may add
+LARGEST = 3.0  # prior deviation of a coefficient
+
 
 @dataclasses.dataclass(frozen=True)
 class Evidence:
@@ -57,6 +60,24 @@ def evidence(
     spread = variance * ((1 - rate) ** 2 + (classes - 1) * rate**2)
     information = np.maximum(mass, 5.0) * np.maximum(rate * (1 - rate), 0.02)
     return Evidence(cell, target, (1 + spread / information) / deviation**2, spread)
+
+
+def gap_deviation(table: Evidence, chances: Array) -> float:
+    """How large a table's coefficients are, from how far it is from rows of these chances (n, C).
+
+    A coefficient u moves its cell's count by about u times the information m p (1 - p).  So the
+    squares of the gaps, less those that noise makes expect, tell the deviation of the u; zero if
+    noise explains the gaps.
+    """
+    size = table.target.shape[1]
+    found = np.stack([np.bincount(table.cell, column, size) for column in chances.T])
+    mass = np.maximum(found.sum(0), 1e-9)
+    information = found * (1 - found / mass)
+    left = float(((found - table.target) ** 2 - table.variance).sum())
+    noise = float(np.sqrt(2 * (table.variance**2).sum()))
+    if left < SURE * noise:
+        return 0.0
+    return min(float(np.sqrt(left / max((information**2).sum(), 1e-9))), LARGEST)
 
 
 def teach(base: Array, tables: Sequence[Evidence], *, iterations: int = 60) -> list[Array]:
