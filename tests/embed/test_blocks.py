@@ -37,5 +37,5 @@ def test_tables_of_several_columns_have_norm_one_by_table_for_every_row():
         assert found.tolist() == [a * 3 + b, 9 + (a * 3 + b) * 3 + c]
         assert ones.tolist() == [1, 1], "the norm of each block is reached, and no more"
         assert found[0] < 9 <= found[1] < 36
-        seen.add((found[1].item()))
+        seen.add(found[1].item())
     assert len(seen) == 2 * 3 * 2, "every cell that bins can reach has a place of its own"
