@@ -149,7 +149,7 @@ def run(
     method = dataclasses.replace(method, protect=("+".join(data.schema.names[:hidden]),))
     if partly:
         method = dataclasses.replace(
-            method, private="marginal", penalty=0.0, marginal_batch=512, marginal_clip=1.0
+            method, noised="marginal", penalty=0.0, marginal_batch=512, marginal_clip=1.0
         )
     started = time.process_time()
     model = fit(

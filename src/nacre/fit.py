@@ -91,7 +91,7 @@ def fit(
     return Model(
         encoder=encoder,
         generator=generator,
-        guarantee=vault.guarantee(checked=bad_rows == "check", hidden=chosen.hidden),
+        guarantee=vault.guarantee(checked=bad_rows == "check", hidden=chosen.protected),
         method=chosen.title,
         settings=as_data(chosen),
         kind=stream.source.kind,

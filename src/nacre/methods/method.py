@@ -63,7 +63,7 @@ class AbstractMethod(abc.ABC):
         """Ask the questions of the plan and make a generator from the answers."""
 
     @property
-    def hidden(self) -> tuple[Hidden, ...]:
+    def protected(self) -> tuple[Hidden, ...]:
         """Columns whose joint distribution it is asked to hide (α-LMDP); most hide none."""
         return ()
 

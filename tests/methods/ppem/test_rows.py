@@ -247,12 +247,12 @@ def test_with_noise_alpha_lmdp_is_said_beside_the_guarantee():
         delta=1e-6,
         adjacency=Adjacency.ADD_REMOVE,
         releases=releases,
-        hidden=ONE.hidden,
+        hidden=ONE.protected,
     )
     assert str(found).startswith("(ε = 2, δ = 1e-06)")
     assert str(found).endswith("beside it α-LMDP was asked for, of age (α = 0.05)")
     assert "protects no single row" in found.assumptions[-1]
-    assert dataclasses.replace(ONE, penalty=0.0).hidden == ()
+    assert dataclasses.replace(ONE, penalty=0.0).protected == ()
 
 
 def test_a_delta_of_one_over_the_rows_is_refused_before_anything_is_spent(tmp_path):
@@ -273,7 +273,7 @@ def test_a_delta_of_one_over_the_rows_is_refused_before_anything_is_spent(tmp_pa
 
 
 def test_noise_in_the_marginal_model_alone_is_never_a_guarantee():
-    method = dataclasses.replace(ONE, private="marginal", penalty=0.0)
+    method = dataclasses.replace(ONE, noised="marginal", penalty=0.0)
     with pytest.raises(nacre.NacreError, match="protects no whole row"):
         nacre.plan(SCHEMA, method=method, epsilon=1, delta=1e-6, rows=200)
     with pytest.raises(nacre.NacreError, match="public number of rows"):

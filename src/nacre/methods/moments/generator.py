@@ -141,7 +141,7 @@ class MomentsGenerator(AbstractGenerator):
 
     def beside(self, other: Self) -> Self:
         """Half of the draws from each."""
-        joined = {
+        joined: dict[str, Any] = {
             name: np.concatenate([getattr(self, name), getattr(other, name)])
             for name in ("weights", "means", "factors", "offsets")
         }

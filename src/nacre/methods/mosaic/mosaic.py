@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from nacre.vault import Plan, Vault
 
 
+PAIRS = "pairs of columns"
 NORM = 4096  # of one row in the second release, in whole units
 WIDE_FIRST = 0.5  # share of the histograms in tables of more columns than can be joined
 TICKS = 50_000  # that the look for single values counts at most
@@ -154,10 +155,10 @@ class Mosaic(AbstractMethod):
         by_class = classes * _room(columns, joined, 4) <= self.values
         room = self.values // (classes if by_class else 1)
         size = min(_room(columns, len(columns), self.bins), room)
-        from nacre.methods.mosaic.crossing import width
+        from nacre.methods.mosaic.crossing import crossed_columns
 
         taught = self.several > 0 and self.teacher > 0 and by_class
-        crossed = width(joined, classes, self.values) if taught else 0
+        crossed = crossed_columns(joined, classes, self.values) if taught else 0
         return Design(columns, most, joined, by_class, size, crossed)
 
     def questions(
@@ -183,7 +184,7 @@ class Mosaic(AbstractMethod):
         counts = Segment(size=design.size, norm=NORM, signed=False)
         pairs = design.joined * (design.joined - 1) // 2
         second = Sum(
-            name="pairs of columns",
+            name=PAIRS,
             bound=Bound(segments=(counts,), by=label if design.by_class else None),
             share=rest * (1 - several),
             unit=NORM / math.sqrt(pairs + len(design.columns) - design.joined),
@@ -233,9 +234,10 @@ class Mosaic(AbstractMethod):
         classes = 1 if encoder.label is None else encoder.label.classes
         label = 4 * first.release.noise / rows if classes > 1 else 0.0
         pairs = 0.0
-        if rest and isinstance(rest[0].question, Sum):
-            sides = rest[0].question.bound.classes
-            pairs = 4 * rest[0].release.noise / rest[0].question.unit * math.sqrt(sides) / rows
+        for asked in rest:
+            if isinstance(asked.question, Sum) and asked.question.name == PAIRS:
+                sides = asked.question.bound.classes
+                pairs = 4 * asked.release.noise / asked.question.unit * math.sqrt(sides) / rows
         said = [
             f"{what} that correlate by less than about {min(weakest, 1.0):.2g}"
             for what, weakest in (("two columns", pairs), ("a column and the label", label))
@@ -268,7 +270,8 @@ class Mosaic(AbstractMethod):
 
         encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
         layout, design, label = encoder.layout, self.design(encoder), encoder.place(encoder.label)
-        question, *rest = self.questions(encoder, plan.adjacency, plan.rows)
+        rest: list[Any] = list(self.questions(encoder, plan.adjacency, plan.rows))
+        question = rest.pop(0)
         places = cell_places(layout, design.columns)
         sums = vault.sum(question, single_features(places))
         histograms = Histograms.of(design.columns, sums.values, sums.noise[0])
@@ -318,7 +321,9 @@ class Mosaic(AbstractMethod):
         if len(rest) == 1:
             return taught
         crossing = Crossing.of(histograms, order[: design.crossed])
-        return learn_crossings(vault, rest[1:], taught, crossing, places, histograms.total, rng)
+        return learn_crossings(
+            vault, (rest[1], rest[2]), taught, crossing, places, histograms.total, rng
+        )
 
     def _find_atoms(
         self, vault: Vault, design: Design, histograms: Histograms, places: Any, question: Sum

@@ -124,7 +124,7 @@ def _scaling(
         histograms,
         layout.limits,
         parts.hidden.numbers,
-        schema_only=method.private == "marginal",  # the histograms then have no noise
+        schema_only=method.noised == "marginal",  # the histograms then have no noise
         quantiles=method.scale in ("classes", "quantiles"),
     )
 

@@ -78,7 +78,7 @@ class PPEM(AbstractMethod):
     means_share: float = setting(
         0.2, "share of the budget that buys the means of classes", low=0.001, high=0.45
     )
-    private: Literal["both", "marginal"] = setting(
+    noised: Literal["both", "marginal"] = setting(
         "both",
         "which energies get noise; with 'marginal' (the paper's D.4) no whole row is protected, "
         "and epsilon has to be inf",
@@ -335,10 +335,10 @@ class PPEM(AbstractMethod):
 
     @property
     def _partly(self) -> bool:
-        return self.private == "marginal"
+        return self.noised == "marginal"
 
     @property
-    def hidden(self) -> tuple[Hidden, ...]:
+    def protected(self) -> tuple[Hidden, ...]:
         """The protected sets, unless there is no penalty that asks for anything."""
         sets = self.sets if self.penalty else ()
         return tuple(Hidden(one.columns, one.alpha) for one in sets)
