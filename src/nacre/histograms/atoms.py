@@ -82,7 +82,7 @@ class Look:
             mass = histograms.cleaned[place].sum(0)[: column.cells.size]
             widths = column.cells.widths
             found += [
-                (-float(mass[j]), place, int(j), int(widths[j]))
+                (-mass[j], place, int(j), int(widths[j]))
                 for j in np.flatnonzero(_wide(column, room))
             ]
         chosen: list[tuple[int, int, int]] = []
