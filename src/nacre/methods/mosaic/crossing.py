@@ -44,7 +44,7 @@ def candidates(columns: int) -> list[Columns]:
     return [each for order in ORDERS for each in itertools.combinations(range(columns), order)]
 
 
-def width(joined: int, classes: int, values: int) -> int:
+def columns_crossed(joined: int, classes: int, values: int) -> int:
     """Among how many columns tables are looked for; 0 if there are too few, or no label."""
     found = min(joined, COLUMNS) if classes > 1 else 0
     while found >= min(ORDERS) and len(candidates(found)) * WIDEST * classes > values:

@@ -143,10 +143,10 @@ class Mosaic(AbstractMethod):
         by_class = classes * _room(columns, joined, 4) <= self.values
         room = self.values // (classes if by_class else 1)
         size = min(_room(columns, len(columns), self.bins), room)
-        from nacre.methods.mosaic.crossing import width
+        from nacre.methods.mosaic.crossing import columns_crossed
 
         taught = self.several > 0 and self.teacher > 0 and by_class
-        crossed = width(joined, classes, self.values) if taught else 0
+        crossed = columns_crossed(joined, classes, self.values) if taught else 0
         return Design(columns, most, joined, by_class, size, crossed)
 
     def questions(
@@ -235,7 +235,8 @@ class Mosaic(AbstractMethod):
 
         encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
         layout, design, label = encoder.layout, self.design(encoder), encoder.place(encoder.label)
-        question, *rest = self.questions(encoder, plan.adjacency, plan.rows)
+        asked: tuple[Any, ...] = self.questions(encoder, plan.adjacency, plan.rows)
+        question, *rest = asked
         places = cell_places(layout, design.columns)
         sums = vault.sum(question, single_features(places))
         histograms = Histograms.of(design.columns, sums.values, sums.noise[0])
@@ -280,7 +281,9 @@ class Mosaic(AbstractMethod):
         if len(rest) == 1:
             return taught
         crossing = Crossing.of(histograms, order[: design.crossed])
-        return learn_crossings(vault, rest[1:], taught, crossing, places, histograms.total, rng)
+        return learn_crossings(
+            vault, (rest[1], rest[2]), taught, crossing, places, histograms.total, rng
+        )
 
     def _count(
         self,
