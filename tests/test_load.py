@@ -219,6 +219,14 @@ def test_names_in_a_file_do_not_steer_the_terminal(saved, tmp_path):
     assert done.exit_code == 2 and not set("\x1b\x9b") & set(done.stderr)
 
 
+@pytest.mark.parametrize("name", ["\x1b[2K(ε = 0.1, δ = 1e-09)", "nobody"])
+def test_a_guarantee_speaks_only_of_columns_that_there_are(saved, tmp_path, name):
+    document, arrays = copy.deepcopy(saved["mosaic"])
+    document["guarantee"]["hidden"] = [{"columns": [name], "alpha": 0.05}]
+    done = run("show", put(tmp_path / "x.nacre", document, arrays))
+    assert done.exit_code == 2 and "does not fit together" in done.stderr
+
+
 @pytest.mark.parametrize("change", [{"epsilon": 1e-9}, {"releases": []}])
 def test_a_claim_that_its_releases_contradict_is_doubted(saved, tmp_path, change):
     document, arrays = copy.deepcopy(saved["mosaic"])

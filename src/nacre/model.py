@@ -230,6 +230,8 @@ def load(path: str | Path) -> Model:
         )
         if document["schema"] != encoder.digest:
             raise NacreError("The certificate is of another schema.")
+        if any(not set(h.columns) <= set(encoder.schema.names) for h in model.guarantee.hidden):
+            raise NacreError("The guarantee speaks of columns that the schema does not have.")
         for release in encoder.releases:
             if Release.from_dict(release) not in model.guarantee.releases:
                 raise NacreError("The guarantee leaves out what the schema was bought with.")

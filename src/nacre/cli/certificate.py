@@ -21,9 +21,9 @@ def render(model: Model) -> Group:
     """The certificate: guarantee, releases, what it was made from and with."""
     guarantee = model.guarantee
     style = style_of(guarantee)
-    claim = Text(str(guarantee), style=f"bold {style}")
+    claim = Text(printable(str(guarantee)), style=f"bold {style}")
     for assumption in guarantee.assumptions:
-        claim.append(f"\n{assumption}", style="default")
+        claim.append(f"\n{printable(assumption)}", style="default")
     facts = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, value in _facts(model).items():
         facts.add_row(Text(name, style="bold"), Text(printable(value)))

@@ -11,6 +11,7 @@ Everything here is post-processing of drawn rows.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from typing import final
 
@@ -158,7 +159,8 @@ def weigh(
     margins: list[tuple[Groups, ...]] = [(groups,) for groups in single.values()]
     margins += [(single[a], single[b]) for a, b in _pairs(columns, rules, label, free)]
     cells = [_cells(groups, view) for groups in margins[:MARGINS]]
-    factors, weights = _rake(cells, asked, good)
+    sizes = [math.prod(each.size for each in groups) for groups in margins[:MARGINS]]
+    factors, weights = _rake(cells, sizes, asked, good)
     # The heaviest rows would make all others wait: they are kept as often as can be.
     heavy, mean = float(np.quantile(weights[good], 0.999)), float(weights[good].mean())
     most = max(min(heavy, COST * mean), 1e-12)
@@ -191,9 +193,13 @@ def _cells(groups: Sequence[Groups], view: ColumnValues) -> Index:
     return found
 
 
-def _rake(cells: Sequence[Index], asked: Mask, good: Mask) -> tuple[list[Array], Array]:
-    """Factors for each margin such that the good rows have the shares of those asked for."""
-    sizes = [int(cell.max()) + 1 for cell in cells]
+def _rake(
+    cells: Sequence[Index], sizes: Sequence[int], asked: Mask, good: Mask
+) -> tuple[list[Array], Array]:
+    """Factors for each margin such that the good rows have the shares of those asked for.
+
+    A cell that none of these rows is in has a factor of one: later rows may be in it.
+    """
     factors = [np.ones(size) for size in sizes]
     weights = good.astype(np.float64)
     targets = []

@@ -60,8 +60,8 @@ class Check:
             missing where the column is nullable.
         constraints: how many rows break each constraint. They fit, and a fit uses them:
             constraints bind only what is sampled.
-        facts: how many rows break each fact. They fit, and a fit uses them; what follows from other
-            columns is not read for a release.
+        facts: how many rows break each fact. They fit, and a fit uses them; of what follows from
+            other columns it asks only whether the row can be encoded.
         lines: how many lines of a CSV file have more or fewer fields than its header. They are no
             rows, and a fit with --bad-rows zero leaves them out.
         utf8: whether the file is UTF-8 throughout; what is not becomes U+FFFD.

@@ -61,6 +61,8 @@ class Hidden:
         names = self.columns and all(isinstance(name, str) for name in self.columns)
         if not names or not 0 < self.alpha < 1:
             raise NacreError("Hidden columns need names, and a level between 0 and 1.")
+        if not all(name.isprintable() for name in self.columns):
+            raise NacreError("A hidden column's name has a control character.")
 
     def __str__(self) -> str:
         return f"{', '.join(self.columns)} (α = {self.alpha:g})"
@@ -171,7 +173,8 @@ class Guarantee:
                 said = f"NOT PRIVATE: noise in {names} only protects no whole row"
             if not self.hidden:
                 return said
-            return f"{said}; no differential privacy, α-LMDP only, of {_listed(self.hidden)}"
+            sets = _listed(self.hidden)
+            return f"{said}; no differential privacy, α-LMDP only was asked for, of {sets}"
         number = len(self.releases)
         beside = f"; beside it α-LMDP was asked for, of {_listed(self.hidden)}"
         return (

@@ -6,6 +6,7 @@ charges before noise is drawn.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, final
@@ -247,8 +248,12 @@ class Vault:
             raise NacreError("Nothing has been released yet, so there is nothing to guarantee.")
         planned = enumerate(self.plan.releases)
         releases = (*self.plan.prior, *(self._made.get(place, each) for place, each in planned))
+        # A plan without a finite epsilon promises nothing, also where some release has noise.
+        spent = (
+            epsilon_of(releases, self.plan.delta, self.adjacency) if self.plan.private else math.inf
+        )
         return Guarantee(
-            epsilon=epsilon_of(releases, self.plan.delta, self.adjacency),
+            epsilon=spent,
             delta=self.plan.delta,
             adjacency=self.adjacency,
             releases=releases,

@@ -79,7 +79,7 @@ def test_it_learns_how_the_other_columns_depend_on_the_protected_ones(model):
 def test_without_noise_the_guarantee_says_what_alpha_lmdp_is_and_is_not(model):
     said = str(model.guarantee)
     assert said.startswith("NOT PRIVATE")
-    assert said.endswith("no differential privacy, α-LMDP only, of a, b (α = 0.05)")
+    assert said.endswith("no differential privacy, α-LMDP only was asked for, of a, b (α = 0.05)")
     words = " ".join(model.guarantee.assumptions)
     assert "hides an aggregate" in words and "protects no single row" in words
     assert model.certificate()["guarantee"]["hidden"] == [{"columns": ["a", "b"], "alpha": 0.05}]

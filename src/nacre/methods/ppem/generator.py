@@ -18,6 +18,7 @@ from nacre.nets.layers import (
     AbstractLayer,
     Arrays,
     LeakyReLU,
+    Linear,
     from_arrays,
     from_json,
     run,
@@ -210,13 +211,15 @@ class PPEMGenerator(AbstractGenerator):
             self.marginal.check(self.latent, hidden.width)
         if rest.width:
             self.conditional.check(self.latent + hidden.width, rest.width)
+        if len(self.energies) != len(self.sets) + (len(self.sets) > 1):
+            raise NacreError("The generator has not one energy for each protected set.")
         seen = [len(hidden.places(one.columns)) for one in self.sets]
         if len(seen) > 1:
             seen.append(hidden.width)
-        if len(seen) != len(self.energies):
-            raise NacreError("The generator has not one energy for each protected set.")
         for energy, inputs in zip(self.energies, seen, strict=True):
             energy.check(inputs, 1)
+            if not all(isinstance(layer, Linear | LeakyReLU) for layer in energy.layers):
+                raise NacreError("An energy has layers of which no score can be computed.")
 
 
 def drawn(

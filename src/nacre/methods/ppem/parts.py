@@ -53,10 +53,10 @@ class Part:
 
     def places(self, columns: Sequence[str]) -> NDArray[np.int64]:
         """Where some of the columns are in the vector."""
-        vector = self.vector
-        found = [p for p, number in enumerate(vector.layout.numbers) if number.name in columns]
+        vector, named = self.vector, frozenset(columns)
+        found = [p for p, number in enumerate(vector.layout.numbers) if number.name in named]
         for place, at, width in vector.blocks:
-            if vector.layout.codes[place].name in columns:
+            if vector.layout.codes[place].name in named:
                 found += range(at, at + width)
         return np.array(found, np.int64)
 

@@ -216,7 +216,7 @@ class PPEM(AbstractMethod):
         return self._generator(first, inside, parts.hidden.width)
 
     def conditional_layers(self, parts: Parts) -> tuple[AbstractLayer, ...]:
-        """From latent numbers and x' to x*; it reads private x', so it has no batch norm."""
+        """From latent numbers and x' to x*, row by row: no batch norm."""
         first: AbstractLayer = Linear(self.latent, 2 * _half(self.width))
         if parts.hidden.width:
             first = Beside(self.latent, parts.hidden.width, _half(self.width))
@@ -238,6 +238,11 @@ class PPEM(AbstractMethod):
         """Histograms for standardizing, or the number of rows; then the energies' steps."""
         require_columns(self.sets, encoder)
         parts = self.parts(encoder)
+        if self._partly and not (parts.hidden.width and parts.rest.width):
+            raise NacreError(
+                "noised='marginal' is for tables of which some columns are protected and some are "
+                "not. Protect fewer columns, or some, or use noised='both'."
+            )
         first: list[AbstractQuestion] = []
         if self.scale != "schema" and self.columns(encoder):
             first.append(self._histograms(encoder))
