@@ -82,8 +82,8 @@ def fit(
         plan = make_plan(chosen, reason, encoder, rows=stream.count(), **cost)
     if known := rows or held:
         source = "as given" if rows else "by the holder's check"
-        warn_about_rows(plan, known, source, stacklevel=3)
-        warn_about_links(chosen, encoder, plan, known, source, stacklevel=3)
+        if not warn_about_rows(plan, known, source, stacklevel=3):
+            warn_about_links(chosen, encoder, plan, known, source, stacklevel=3)
     reservation = reserve_in(ledger, dataset, plan)
     with charged(reservation):
         vault = Vault(stream, plan, charge=reservation, on_progress=on_progress)

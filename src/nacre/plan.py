@@ -51,8 +51,8 @@ def plan(
         rows=rows,
     )
     if rows is not None:
-        warn_about_rows(found, rows, "as given", stacklevel=3)
-        warn_about_links(chosen, encoder, found, rows, "as given", stacklevel=3)
+        if not warn_about_rows(found, rows, "as given", stacklevel=3):
+            warn_about_links(chosen, encoder, found, rows, "as given", stacklevel=3)
     return found
 
 
@@ -103,20 +103,21 @@ def warn_about_links(
     outlook = method.outlook(encoder, plan, rows)
     if plan.private and outlook.weak:
         warnings.warn(
-            f"{rows:,} rows ({source}) are few for so many columns at this budget: "
+            f"{rows:,} rows ({source}) are few for this budget and so many columns: "
             f"{outlook.words}. Leave out columns that nobody needs, gather more rows, or choose a "
             "larger epsilon.",
             stacklevel=stacklevel,
         )
 
 
-def warn_about_rows(plan: Plan, rows: int, source: str, *, stacklevel: int) -> None:
+def warn_about_rows(plan: Plan, rows: int, source: str, *, stacklevel: int) -> bool:
     """Warn of a delta that is not small for `rows` rows, and of rows too few for the noise.
 
-    `source` says where the number comes from: public, or the holder's own check.
+    `source` says where the number comes from: public, or the holder's own check.  Returns whether
+    there are too few.
     """
     if not plan.private:
-        return
+        return False
     if plan.delta >= 1 / rows:
         warnings.warn(
             f"delta={plan.delta:g} is not below 1/{rows} (rows {source}): such a guarantee permits "
@@ -136,6 +137,8 @@ def warn_about_rows(plan: Plan, rows: int, source: str, *, stacklevel: int) -> N
             "rows, or choose a larger epsilon.",
             stacklevel=stacklevel,
         )
+        return True
+    return False
 
 
 def as_encoder(given: Any, label: str | None = KEEP, types: Any = None) -> AbstractEncoder:

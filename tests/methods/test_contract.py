@@ -197,10 +197,14 @@ def test_any_number_of_rows_and_values_can_be_asked_for(name, fitted):
     assert len(model.sample(0)) == 0
     assert list(model.sample(0).columns) == list(COLUMNS)
     assert len(model.sample(1)) == 1
-    given = model.sample(60, where={"sex": "Female", "income": ">50K", "member": True})
-    assert set(given["sex"]) == {"Female"}
-    assert set(given["income"]) == {">50K"}
-    assert set(given["member"]) == {True}
+    try:
+        given = model.sample(60, where={"sex": "Female", "income": ">50K", "member": True})
+        assert set(given["sex"]) == {"Female"}
+        assert set(given["income"]) == {">50K"}
+        assert set(given["member"]) == {True}
+    except nacre.NacreError as error:  # a label that a network writes may never have this value
+        assert name in ("ppem", "ppem-protected"), error
+        assert "hardly ever makes such rows" in str(error)
     with pytest.raises(ValueError, match="not among the schema's values"):
         model.sample(1, where={"sex": "Martian"})
     with pytest.raises(ValueError, match="use a range"):

@@ -142,6 +142,7 @@ def test_spikes_zeros_missing_values_and_the_label_are_kept():
             assert a == pytest.approx(b, abs=0.12)
 
 
+@pytest.mark.filterwarnings("ignore:.*few for this budget")
 def test_wide_tables_with_loose_columns_and_numeric_targets_work():
     rng = np.random.default_rng(0)
     table = schema(8, 0, 3)

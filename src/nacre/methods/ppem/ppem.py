@@ -103,7 +103,7 @@ class PPEM(AbstractMethod):
         or_zero=True,
     )  # fmt: skip
     anchors: int = setting(64, "generated rows that the statistic compares with", low=1, high=4096)
-    bandwidth: float = setting(
+    kernel_width: float = setting(
         1.0, "of the statistic's kernel, in roots of the number of its places", low=0.01, high=100
     )
     statistic_most: float = setting(

@@ -113,7 +113,7 @@ def marginal_program(
         for energy, own, near in zip(ensemble.energies, weights, anchors, strict=True):
             seen = energy.seen(x)
             score = score_of(lambda x, e=energy, w=own: e(w, x))(seen)
-            width = method.bandwidth * float(np.sqrt(len(energy.places)))
+            width = method.kernel_width * float(np.sqrt(len(energy.places)))
             found.append(statistic.bounded(stein_value(seen, score, near, width)))
         return jnp.stack(found)
 
