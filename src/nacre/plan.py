@@ -50,9 +50,8 @@ def plan(
         adjacency=Adjacency(adjacency),
         rows=rows,
     )
-    if rows is not None:
-        if not warn_about_rows(found, rows, "as given", stacklevel=3):
-            warn_about_links(chosen, encoder, found, rows, "as given", stacklevel=3)
+    if rows is not None and not warn_about_rows(found, rows, "as given", stacklevel=3):
+        warn_about_links(chosen, encoder, found, rows, "as given", stacklevel=3)
     return found
 
 
