@@ -134,7 +134,7 @@ def explain(error: Exception) -> tuple[str, int]:
         code = BAD_INPUT if isinstance(error, PATH_ERRORS) else FAILURE
         return f"{where}{error.strerror}.", code
     return (
-        f"nacre failed with a {type(error).__name__} in {_origin(error)}. Its message is not "
+        f"nacre failed in {_origin(error)} ({type(error).__name__}). Its message is not "
         "shown, as it could quote private values. Set NACRE_TRACEBACK=1 to see it, and please "
         "report it.",
         FAILURE,

@@ -224,6 +224,7 @@ class TableEncoder(AbstractEncoder):
             if len(rule.names) == 1:
                 asked &= holds
         computed = {f.column for f in self.schema.bound_facts if not isinstance(f, Absence)}
+        sources = {f.column: f.sources for f in self.schema.bound_facts}
         return weigh(
             self.schema.columns,
             ColumnValues.of(self.schema.columns, rows),
@@ -232,6 +233,7 @@ class TableEncoder(AbstractEncoder):
             rules=rules,
             label=self.schema.label,
             free=[name for name in self.schema.names if name not in computed],
+            sources=sources,
         )
 
     def chances(self, rows: Encoded, weights: Weights) -> NDArray[np.float64]:

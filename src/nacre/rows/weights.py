@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import final
 
 import numpy as np
@@ -139,6 +139,7 @@ def weigh(
     rules: Sequence[Rule],
     label: str | None,
     free: Sequence[str],
+    sources: Mapping[str, frozenset[str]],
 ) -> Weights | None:
     """Weights from a first lot of candidates; None where rules drop next to none, or nearly all.
 
@@ -151,13 +152,15 @@ def weigh(
         rules: all of them.
         label: whose classes are to keep their groups, too, if it is a column of codes.
         free: the columns that follow from no other.
+        sources: what the others follow from: a rule on one of them speaks of these.
     """
     broken = 1 - good.sum() / max(int(asked.sum()), 1)
     if broken < NEEDED or good.sum() < ENOUGH:
         return None
     single = {name: Groups.of(name, columns[name], view, rules, asked) for name in free}
+    spoken = [_spoken(rule.names, sources) for rule in rules]
     margins: list[tuple[Groups, ...]] = [(groups,) for groups in single.values()]
-    margins += [(single[a], single[b]) for a, b in _pairs(columns, rules, label, free)]
+    margins += [(single[a], single[b]) for a, b in _pairs(columns, spoken, label, free)]
     cells = [_cells(groups, view) for groups in margins[:MARGINS]]
     sizes = [math.prod(each.size for each in groups) for groups in margins[:MARGINS]]
     factors, weights = _rake(cells, sizes, asked, good)
@@ -169,15 +172,29 @@ def weigh(
     return dataclasses.replace(found, moves=moves)
 
 
+def _spoken(names: Iterable[str], sources: Mapping[str, frozenset[str]]) -> set[str]:
+    """The columns that a rule speaks of, with those that they follow from."""
+    found, left = set[str](), list(names)
+    while left:
+        name = left.pop()
+        if name not in found:
+            found.add(name)
+            left += sources.get(name, ())
+    return found
+
+
 def _pairs(
-    columns: Mapping[str, Column], rules: Sequence[Rule], label: str | None, free: Sequence[str]
+    columns: Mapping[str, Column],
+    spoken: Sequence[set[str]],
+    label: str | None,
+    free: Sequence[str],
 ) -> list[tuple[str, str]]:
     """The label with every column, then columns of rules with short lists of values.
 
     A pair that one rule speaks of is left out: some of its cells are to be empty.
     """
-    bound = {frozenset((a, b)) for rule in rules for a in rule.names for b in rule.names}
-    ruled = [name for name in free if any(name in rule.names for rule in rules)]
+    bound = {frozenset((a, b)) for names in spoken for a in names for b in names}
+    ruled = [name for name in free if any(name in names for names in spoken)]
     short = [name for name in free if (columns[name].size or GROUPS + 1) <= GROUPS]
     coded = label is not None and label in free and columns[label].size is not None
     found = [(str(label), name) for name in free if coded and name != label]

@@ -233,3 +233,10 @@ def test_a_gaps_indicator_goes_with_its_number():
     parts = Parts.of(TableEncoder(schema).layout, as_sets("n", 0.05))
     assert (parts.hidden.width, parts.rest.width) == (2, 1)
     assert parts.hidden.places(["n"]).tolist() == [0, 1]
+
+
+def test_what_a_fact_computes_cannot_be_protected():
+    columns = {"a": Integer(low=0, high=9), "b": Integer(low=0, high=9)}
+    schema = Schema({**columns, "total": Integer(low=0, high=18)}, facts=["total = a + b"])
+    with pytest.raises(nacre.NacreError, match="'total' follows from a, b by a fact"):
+        nacre.plan(schema, method=PPEM(protect=[("total",)]), epsilon=1.0, delta=1e-6)

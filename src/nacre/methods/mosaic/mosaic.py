@@ -257,6 +257,7 @@ class Mosaic(AbstractMethod):
         from nacre.embed.marginals import cell_places, single_features
         from nacre.histograms.atoms import Atoms
         from nacre.histograms.histograms import Histograms
+        from nacre.methods.mosaic.balance import balanced
         from nacre.methods.mosaic.crossing import Crossing, learn_crossings
         from nacre.methods.mosaic.fit import fit_mixtures
         from nacre.methods.mosaic.learn import (
@@ -318,12 +319,11 @@ class Mosaic(AbstractMethod):
             pair_deviation=self.teacher_pairs,
             rng=rng,
         )
-        if len(rest) == 1:
-            return taught
-        crossing = Crossing.of(histograms, order[: design.crossed])
-        return learn_crossings(
-            vault, (rest[1], rest[2]), taught, crossing, places, histograms.total, rng
-        )
+        if len(rest) > 1:
+            crossing, asked = Crossing.of(histograms, order[: design.crossed]), (rest[1], rest[2])
+            total = histograms.total
+            taught = learn_crossings(vault, asked, taught, crossing, places, total, rng)
+        return balanced(taught, histograms.sizes / histograms.total, rng)
 
     def _find_atoms(
         self, vault: Vault, design: Design, histograms: Histograms, places: Any, question: Sum

@@ -104,6 +104,12 @@ def require_columns(sets: Sequence[Protected], encoder: TableEncoder) -> None:
             f"protect names columns that the schema does not have: {', '.join(unknown)}. Its "
             f"columns are: {', '.join(known)}."
         )
+    for fact in encoder.schema.bound_facts:
+        if fact.column in named and fact.column not in encoder.modeled.names:
+            raise NacreError(
+                f"'{fact.column}' follows from {', '.join(sorted(fact.sources))} by a fact of the "
+                "schema, so that it is not modeled. Protect those instead, or leave the fact out."
+            )
     for difference in encoder.differences:
         for one in sets:
             if difference.column in one.columns and difference.anchor not in one.columns:
