@@ -202,8 +202,8 @@ def test_any_number_of_rows_and_values_can_be_asked_for(name, fitted):
         assert set(given["sex"]) == {"Female"}
         assert set(given["income"]) == {">50K"}
         assert set(given["member"]) == {True}
-    except nacre.NacreError as error:  # a label that a network writes may never have this value
-        assert name in ("ppem", "ppem-protected"), error
+    except nacre.NacreError as error:  # after a few noisy steps there may be no such rows
+        assert name in STEPWISE, error
         assert "hardly ever makes such rows" in str(error)
     with pytest.raises(ValueError, match="not among the schema's values"):
         model.sample(1, where={"sex": "Martian"})
