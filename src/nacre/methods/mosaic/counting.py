@@ -19,6 +19,7 @@ from nacre.errors import NacreError
 from nacre.histograms.bins import bin_sums
 from nacre.histograms.histograms import Histograms, deviation
 from nacre.methods.mosaic.learn import Loose, Pairs
+from nacre.methods.mosaic.spectrum import FAINT
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -129,12 +130,13 @@ def _counts(most: int) -> list[int]:
 def _groups(
     histograms: Histograms, columns: Sequence[int], bins: int, error: float
 ) -> dict[int, Index]:
+    # A pair of bins that hold this share each holds its square of all rows.
+    clear = math.sqrt(CLEAR * error) if error > FAINT else 0.0
     return {
         column: histograms.group(
             column,
             most=bins,
-            # A pair of bins that hold this share each holds its square of all rows.
-            floor=min(max(0.01, 3 * error, math.sqrt(CLEAR * error)), COARSEST),
+            floor=min(max(0.01, 3 * error, clear), COARSEST),
             rare=max(0.005, 2 * error),
             slots=bins + bins // 2 + histograms.columns[column].nullable,
         )

@@ -1,8 +1,9 @@
 """Fit mixtures of products to noisy class-wise one- and two-way counts, as far as noise allows.
 
-In two stages: first what noise cannot explain, group by group of the tables' coefficients, until
-all of it is met; then all counts, in small steps, until their misfit is what noise leaves.  Strong
-links so come first and whole, and the noise of tables that hold nothing else is hardly followed.
+Where noise is large, in two stages: first what noise cannot explain, group by group of the tables'
+coefficients, until all of it is met; then all counts, in small steps, until their misfit is what
+noise leaves.  Strong links so come first and whole, and the noise of tables that hold nothing else
+is hardly followed.
 
 A component is a softmax for each column's bins and one for the label.  With probabilities P (R, D)
 over all D bins and joint weights W (R, C) of component and class, the two-way marginals of class c
@@ -23,7 +24,7 @@ import optax
 from numpy.typing import NDArray
 
 from nacre.methods.mosaic.sparse import Sparse
-from nacre.methods.mosaic.spectrum import Spectrum
+from nacre.methods.mosaic.spectrum import FAINT, Spectrum
 from nacre.nets.minimize import ignore
 
 CHUNK = 10
@@ -87,7 +88,9 @@ def fit_mixtures(
     theta = _start(targets, fits, components, rng)
     state = theta, jax.jit(jax.vmap(ADAM.init))(theta)
     chunk, done = min(CHUNK, steps), 0
-    stages = (True, rate, MET, SURELY * steps), (False, SLOWER * rate, stop, steps)
+    stages: list[tuple[bool, float, float, float]] = [(False, rate, stop, steps)]
+    if faint(targets.pair_precision):
+        stages = [(True, rate, MET, SURELY * steps), (False, SLOWER * rate, stop, steps)]
     for surely, speed, enough, most in stages:
         while done + chunk <= most or not done:
             state, misfit = _advance(state, owner, arrays, speed, chunk, surely)
@@ -101,6 +104,16 @@ def fit_mixtures(
     p, w = jax.jit(jax.vmap(partial(mixture, owner=owner)))(theta)
     shape = fits * components, -1
     return np.asarray(p, np.float32).reshape(shape), np.asarray(w / fits, np.float32).reshape(shape)
+
+
+def faint(precision: NDArray[np.float64]) -> bool:
+    """Whether noise is so large that strong links have to be told from it first.
+
+    Chosen on training rows of Adult, where at .002 the first stage costs boosting .004 of its AUC,
+    and on made tables of 5,000 rows, where without it links of .9 come out below .2.
+    """
+    known = precision[precision > 0]
+    return bool(len(known)) and float(np.median(known)) < FAINT**-2
 
 
 def _arrays(targets: Targets) -> dict[str, Any]:

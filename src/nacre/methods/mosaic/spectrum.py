@@ -19,6 +19,7 @@ from scipy.fft import dct
 Array = NDArray[np.float64]
 
 SURE = 2.0  # deviations of a sum of squares above its expectation
+FAINT = 0.003  # noise of a count, as a share of all rows, from which on links are faint in it
 
 
 @dataclasses.dataclass(frozen=True)
