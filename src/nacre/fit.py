@@ -70,7 +70,7 @@ def fit(
     encoder.require_usable()
     adjacency, rows = Adjacency(adjacency), as_rows(rows)
     _check_choices(bad_rows, seed)
-    chosen, reason = choose(method, encoder.kind)
+    chosen, reason = choose(method, encoder.kind, encoder.protect)
     cost: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency}
     # Refuses a budget, schema or settings that the method cannot serve, before a row is read.
     plan = make_plan(chosen, reason, encoder, rows=rows, **cost)

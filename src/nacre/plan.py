@@ -40,7 +40,7 @@ def plan(
     """
     encoder = as_encoder(schema, label)
     rows = as_rows(rows)
-    chosen, reason = choose(method, encoder.kind)
+    chosen, reason = choose(method, encoder.kind, encoder.protect)
     found = make_plan(
         chosen,
         reason,

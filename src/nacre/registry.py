@@ -34,6 +34,8 @@ AUTOMATIC = {
     "image": ("moments", "Moments has scored best on images"),
 }
 """What 'auto' means for each kind of data, and why."""
+HIDING = ("ppem", "the schema protects columns, and PPEM alone can hide their distribution")
+"""What 'auto' means where a schema asks to hide the distribution of columns."""
 
 ENCODERS = {
     "table": "nacre.rows.table:TableEncoder",

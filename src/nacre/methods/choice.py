@@ -10,7 +10,7 @@ from typing import Any
 from nacre.errors import NacreError
 from nacre.methods.method import AbstractMethod
 from nacre.methods.settings import in_words, parse
-from nacre.registry import AUTOMATIC, METHODS, load_class
+from nacre.registry import AUTOMATIC, HIDING, METHODS, load_class
 from nacre.schema.suggest import suggest
 
 
@@ -26,15 +26,20 @@ def find(name: str) -> type[AbstractMethod]:
     return found
 
 
-def choose(method: str | AbstractMethod, data: str = "table") -> tuple[AbstractMethod, str]:
-    """The method to use for a kind of data and why, from public facts only."""
+def choose(
+    method: str | AbstractMethod, data: str = "table", protect: tuple[str, ...] = ()
+) -> tuple[AbstractMethod, str]:
+    """The method to use for a kind of data and why, from public facts only.
+
+    `protect` are the sets of columns that the schema asks to hide.
+    """
     if isinstance(method, type):
         raise NacreError(f"{method.__name__} is a class: give {method.__name__}(), with settings.")
     if method == "auto":
         if data not in AUTOMATIC:
             raise NacreError(f"There is no method for data of the kind '{data}' yet; name one.")
-        name, reason = AUTOMATIC[data]
-        return find(name)(), f"Chosen automatically: {reason}."
+        name, reason = HIDING if protect else AUTOMATIC[data]
+        return find(name)().hiding(protect), f"Chosen automatically: {reason}."
     chosen = find(method)() if isinstance(method, str) else method
     if not isinstance(chosen, AbstractMethod):
         raise NacreError(
@@ -46,7 +51,7 @@ def choose(method: str | AbstractMethod, data: str = "table") -> tuple[AbstractM
             f"{chosen.title} learns from {' and '.join(sorted(chosen.data))} data, not from "
             f"{data} data. Choose another method; 'nacre methods' lists them."
         )
-    return chosen, "Chosen by you."
+    return chosen.hiding(protect), "Chosen by you."
 
 
 def meanings(method: type[AbstractMethod]) -> dict[str, str]:

@@ -6,6 +6,8 @@ import abc
 import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from nacre.errors import NacreError
+
 if TYPE_CHECKING:
     from nacre.nets.generator import AbstractGenerator
     from nacre.vault import AbstractQuestion, Adjacency, Hidden, Plan, Vault
@@ -66,6 +68,18 @@ class AbstractMethod(abc.ABC):
     def protected(self) -> tuple[Hidden, ...]:
         """Columns whose joint distribution it is asked to hide (α-LMDP); most hide none."""
         return ()
+
+    def hiding(self, protect: tuple[str, ...]) -> Self:
+        """The method that hides the sets of columns which a schema protects, or a refusal.
+
+        Most methods publish the distribution of every column, as exactly as noise allows.
+        """
+        if protect:
+            raise NacreError(
+                f"The schema protects the distribution of {', '.join(protect)}, and {self.title} "
+                "would publish it. Use the method 'ppem', or take `protect` out of the schema."
+            )
+        return self
 
     def outlook(self, encoder: Any, plan: Plan, rows: int) -> Outlook:
         """What the noise of this plan will leave of so many rows."""

@@ -84,6 +84,11 @@ class AbstractEncoder(abc.ABC):
         return ()
 
     @property
+    def protect(self) -> tuple[str, ...]:
+        """The sets of columns whose joint distribution is to be hidden, if there are such."""
+        return ()
+
+    @property
     @abc.abstractmethod
     def digest(self) -> str:
         """A fingerprint of the public facts, for the certificate."""

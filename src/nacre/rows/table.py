@@ -132,6 +132,11 @@ class TableEncoder(AbstractEncoder):
         return self.schema.releases
 
     @property
+    def protect(self) -> tuple[str, ...]:
+        """The schema's own."""
+        return tuple(self.schema.protect)
+
+    @property
     def digest(self) -> str:
         """The schema's own."""
         return self.schema.digest

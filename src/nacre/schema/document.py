@@ -22,7 +22,17 @@ WIDTH = 96  # of a written line, two blanks of indent apart
 TYPES: dict[str, type[Column]] = {
     column.type: column for column in (Integer, Real, Categorical, Ordinal, Boolean, Datetime)
 }
-KEYS = ("nacre", "label", "provenance", "reviewed", "columns", "constraints", "facts", "releases")
+KEYS = (
+    "nacre",
+    "label",
+    "provenance",
+    "reviewed",
+    "columns",
+    "constraints",
+    "facts",
+    "protect",
+    "releases",
+)
 UNIT = (
     "`unit` is not supported yet: one row must be one person. Bring the table to one row a person "
     "first, and remove `unit`."
@@ -42,6 +52,7 @@ GUIDE = """\
 # `start <= end`, `age >= 18 if employed = yes`, `forbid: {sex: Male, pregnant: yes}`, and `facts`
 # what follows from other columns and need not be learned, such as `total = a + b`,
 # `end is missing exactly when status = open`, `group determined by code: {A1: A, B1: B}`.
+# `protect: [[age, wage]]` asks to hide the distribution of columns; only the method ppem does.
 """
 LABEL = "# The column that models learn to predict.\n"
 PROVENANCE = """\
@@ -64,6 +75,7 @@ REVIEW_IMAGES = """\
 """
 CONSTRAINTS = "# What every sampled row satisfies; rows that are fitted may break it.\n"
 FACTS = "# What follows from other columns in every row: it is computed, not learned.\n"
+PROTECT = "# Columns whose joint distribution is itself a secret; the method ppem hides it.\n"
 RELEASES = "# What the private draft released; a fit adds its cost to its own.\n"
 
 
@@ -169,6 +181,7 @@ def unpack(said: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         "releases": tuple(releases),
         "constraints": said.get("constraints") or (),
         "facts": said.get("facts") or (),
+        "protect": said.get("protect") or (),
     }
     return parts, problems
 
@@ -239,6 +252,8 @@ def dump(
         parts += [CONSTRAINTS, _yaml({"constraints": said["constraints"]}, width=10**6)]
     if "facts" in said:
         parts += [FACTS, _yaml({"facts": said["facts"]}, width=10**6)]
+    if "protect" in said:
+        parts += [PROTECT, _yaml({"protect": said["protect"]})]
     if "releases" in said:
         parts += [RELEASES, _yaml({"releases": said["releases"]})]
     return "".join(parts)

@@ -25,6 +25,7 @@ from nacre.schema.facts.bound import BoundFact
 from nacre.schema.facts.statement import Fact, parse
 from nacre.schema.facts.understand import understand_facts
 from nacre.schema.layout import Code, Encoded, Layout, Number
+from nacre.schema.protected import USUAL, as_sets, require_known
 from nacre.schema.suggest import suggest
 
 PROVENANCES = ("declared", "data", "private")
@@ -49,6 +50,8 @@ class Schema:
         facts: what follows from other columns in every row, and so is computed and not modeled:
             "total = a + b", "end is missing exactly when status = open", and tables such as
             {"group determined by code": {"A1": "A"}}.
+        protect: sets of columns whose joint distribution is itself a secret, such as "age+wage" or
+            "age+wage@0.01"; only `ppem` hides it (α-LMDP), and other methods refuse.
 
     Examples:
         >>> from nacre.schema import Boolean, Integer
@@ -64,6 +67,7 @@ class Schema:
     releases: tuple[dict[str, Any], ...] = ()
     constraints: Sequence[Constraint | str | Mapping[str, Any]] = ()
     facts: Sequence[Fact | str | Mapping[str, Any]] = ()
+    protect: Sequence[Any] = ()
     bound_facts: tuple[BoundFact, ...] = dataclasses.field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -101,7 +105,19 @@ class Schema:
         if not all(isinstance(release, dict) for release in self.releases):
             found.append("releases must be a list of mappings, as a private draft writes them.")
         known = not found
+        found += self._settle_protected(known=known)
         return found + self._settle_constraints(known=known) + self._settle_facts(known=known)
+
+    def _settle_protected(self, *, known: bool) -> list[str]:
+        """Put protected sets into their canonical form; returns what is wrong with them."""
+        try:
+            sets = as_sets(self.protect, USUAL)
+            if known:
+                require_known(sets, self.names)
+        except NacreError as error:
+            return [f"protect: {error}"]
+        object.__setattr__(self, "protect", tuple(map(str, sets)))
+        return []
 
     def _settle_facts(self, *, known: bool) -> list[str]:
         """Put facts into their canonical form and their order; returns what is wrong with them."""
@@ -270,6 +286,7 @@ class Schema:
             label=label,
             constraints=[said for said, rule in pairs if rule.names <= columns.keys()],
             facts=self._facts_of(columns),
+            protect=[one for one in as_sets(self.protect, USUAL) if {*one.columns} <= {*names}],
         )
 
     def _facts_of(self, columns: Mapping[str, Column]) -> list[Fact]:
@@ -324,6 +341,8 @@ class Schema:
             said["constraints"] = [constraint.plain() for constraint in stated]
         if self.facts:
             said["facts"] = [parse(fact).plain() for fact in self.facts]
+        if self.protect:
+            said["protect"] = list(self.protect)
         if self.releases:
             said["releases"] = list(self.releases)
         return said

@@ -16,10 +16,10 @@ from nacre.methods.ppem.generator import PPEMGenerator
 from nacre.methods.ppem.learn import biases, calibrated
 from nacre.methods.ppem.parts import Parts
 from nacre.methods.ppem.ppem import PPEM
-from nacre.methods.ppem.protected import as_sets
 from nacre.nets.layers import run
 from nacre.rows import TableEncoder
 from nacre.schema import Boolean, Categorical, Integer, Real, Schema
+from nacre.schema.protected import as_sets
 
 SCHEMA = Schema(
     {
@@ -245,3 +245,29 @@ def test_what_a_fact_computes_cannot_be_protected():
     schema = Schema({**columns, "total": Integer(low=0, high=18)}, facts=["total = a + b"])
     with pytest.raises(nacre.NacreError, match="'total' follows from a, b by a fact"):
         nacre.plan(schema, method=PPEM(protect=[("total",)]), epsilon=1.0, delta=1e-6)
+
+
+def test_a_schema_may_say_what_to_protect_and_other_methods_then_refuse(tmp_path):
+    path = tmp_path / "people.yaml"
+    text = SCHEMA.to_yaml() + "protect:\n- [a, b]\n- c@0.01\n"
+    path.write_text(text)
+    schema = Schema.read(path)
+    assert schema.protect == ("a+b@0.05", "c@0.01")
+    assert Schema.parse(schema.to_yaml()) == schema != SCHEMA
+    assert schema.select(["a", "b", "yes"]).protect == ("a+b@0.05",)
+    budget = {"epsilon": 1.0, "delta": 1e-6, "rows": 3000}
+    assert nacre.plan(path, **budget).method == "PPEM"
+    with pytest.raises(nacre.NacreError, match="Mosaic would publish it"):
+        nacre.plan(path, method="mosaic", **budget)
+    with pytest.raises(nacre.NacreError, match=r"protects a\+b@0.05"):
+        nacre.plan(path, method=PPEM(protect=("c@0.01",)), **budget)
+    assert PPEM().hiding(schema.protect) == PPEM(protect=("a+b", "c@0.01"))
+    with pytest.raises(nacre.NacreError, match="does not have: zzz"):
+        Schema.parse(SCHEMA.to_yaml() + "protect: [zzz]")
+
+
+def test_a_protected_column_that_follows_from_others_is_refused():
+    columns = {name: Integer(low=0, high=9) for name in "abc"}
+    schema = Schema(columns, facts=["c = a + b"], protect=["c"])
+    with pytest.raises(nacre.NacreError, match="follows from a, b"):
+        nacre.plan(schema, epsilon=1.0, delta=1e-6, rows=3000)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.methods.ppem.parts import Part, Parts
-from nacre.methods.ppem.protected import Protected, as_sets
 from nacre.methods.ppem.scaling import KNOTS, Scaling
 from nacre.nets.generator import AbstractGenerator
 from nacre.nets.layers import (
@@ -27,6 +26,7 @@ from nacre.nets.layers import (
     widths,
 )
 from nacre.schema import Encoded, Layout
+from nacre.schema.protected import Protected, as_sets
 
 CHUNK = 1 << 13  # rows that are drawn at once
 MOST_SETS = 1000

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.methods.ppem.protected import Protected
 from nacre.methods.ppem.scaling import Scaling
 from nacre.nets.vector import RowVector
 from nacre.schema import Layout
+from nacre.schema.protected import Protected
 
 
 @final

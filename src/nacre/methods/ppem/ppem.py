@@ -22,8 +22,8 @@ import numpy as np
 from nacre.errors import NacreError
 from nacre.histograms.cells import CodeColumn, NumberColumn, table_columns
 from nacre.methods.method import AbstractMethod
+from nacre.methods.ppem.hideable import require_columns
 from nacre.methods.ppem.parts import Parts
-from nacre.methods.ppem.protected import Protected, as_sets, require_columns
 from nacre.methods.settings import setting, settle
 from nacre.nets.beside import Beside
 from nacre.nets.layers import (
@@ -36,6 +36,7 @@ from nacre.nets.layers import (
     mlp,
     size,
 )
+from nacre.schema.protected import USUAL, Protected, as_sets
 from nacre.vault import Bound, Hidden, Segment, Stage, Steps, Sum, count_question
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class PPEM(AbstractMethod):
         "sets of columns whose joint distribution is to be hidden, such as V1+V2@0.01,age: names "
         "joined by +, after @ the level of the test",
     )
-    alpha: float = setting(0.05, "level of sets that name none", low=1e-6, high=0.5)
+    alpha: float = setting(USUAL, "level of sets that name none", low=1e-6, high=0.5)
     scale: Literal["classes", "quantiles", "moments", "schema"] = setting(
         "classes",
         "how numbers are standardized: by noisy quantiles, less the noisy mean of each class or "
@@ -142,6 +143,15 @@ class PPEM(AbstractMethod):
     def sets(self) -> tuple[Protected, ...]:
         """The protected sets of columns."""
         return as_sets(self.protect, self.alpha)
+
+    def hiding(self, protect: tuple[str, ...]) -> Self:
+        """With the schema's sets, unless the settings name others."""
+        if missing := sorted(set(protect) - set(self.protect)) if self.protect else ():
+            raise NacreError(
+                f"The schema protects {', '.join(missing)} and the settings do not: they name "
+                f"{', '.join(self.protect)}. Name the schema's sets too, or none."
+            )
+        return self if self.protect else dataclasses.replace(self, protect=protect)
 
     @classmethod
     def as_published(cls) -> Self:

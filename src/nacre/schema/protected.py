@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self, final
 
 from nacre.errors import NacreError
-from nacre.rows import TableEncoder
 
 JOIN, LEVEL = "+", "@"
 MARKS = (JOIN, LEVEL, ",")
+USUAL = 0.05
+"""The level of a set that names none."""
 
 
 @final
@@ -95,26 +96,11 @@ def _one(columns: Any, alpha: float) -> Protected:
     return Protected(tuple(columns), alpha)
 
 
-def require_columns(sets: Sequence[Protected], encoder: TableEncoder) -> None:
-    """Refuse sets that name what is no column, or a column that is seen as a difference alone."""
-    known = encoder.schema.names
+def require_known(sets: Sequence[Protected], known: Sequence[str]) -> None:
+    """Refuse sets that name what is no column."""
     named = {name for one in sets for name in one.columns}
     if unknown := sorted(named - set(known)):
         raise NacreError(
             f"protect names columns that the schema does not have: {', '.join(unknown)}. Its "
             f"columns are: {', '.join(known)}."
         )
-    for fact in encoder.schema.bound_facts:
-        if fact.column in named and fact.column not in encoder.modeled.names:
-            raise NacreError(
-                f"'{fact.column}' follows from {', '.join(sorted(fact.sources))} by a fact of the "
-                "schema, so that it is not modeled. Protect those instead, or leave the fact out."
-            )
-    for difference in encoder.differences:
-        for one in sets:
-            if difference.column in one.columns and difference.anchor not in one.columns:
-                raise NacreError(
-                    f"'{difference.column}' is modeled by its distance from '{difference.anchor}' "
-                    f"(constraint {difference}), so its own distribution follows from both. "
-                    f"Protect '{difference.anchor}' in the same set."
-                )
