@@ -12,7 +12,8 @@ MEASURED = 1 - np.eye(3)
 
 def sums(errors):
     spectrum = Spectrum.of(ORDERED, BINS, MEASURED, len(errors))
-    return spectrum, _group_sums(errors, vars(spectrum), np)
+    turned = spectrum.basis.T @ errors @ spectrum.basis
+    return spectrum, _group_sums(turned, vars(spectrum), np)
 
 
 def test_no_square_is_lost_or_counted_twice():
@@ -31,5 +32,5 @@ def test_noise_alone_rarely_exceeds_what_it_explains_and_a_wave_does():
     wave = np.zeros((2, 12, 12))
     wave[:, :5, 5:8] = 2 * np.outer(np.linspace(-1, 1, 5), [-1, 0, 1])
     _, found = sums(noise + wave)
-    slowest = (0, 0, 1, 1, 1)  # the mean of the classes, the first cosines of both numbers
+    slowest = (0, 1, 5)  # the mean of the classes, the first cosines of both numbers
     assert found[slowest] > 3 * spectrum.most[slowest]

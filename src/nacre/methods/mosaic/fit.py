@@ -13,7 +13,8 @@ are P' diag(W_c) P: closed form, so no sampling is needed.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -34,7 +35,9 @@ LARGE = 3.0  # deviations beyond which what they hold counts linearly
 MET = 0.015  # of the cells: what is surely there is met if so much, in noise variances, is not
 SURELY = 0.25  # of the steps, at most, for what is surely there
 FEW_MOST = 10.0  # what noise explains of four coefficients, about
-SLOWER = 0.4  # the learning rate of the second stage, of that of the first
+FASTER = 4.0  # the learning rate of the first stage, of the usual one
+STALLED = 0.02  # of what is left: a chunk that takes less of it ends the first stage
+SLOWER = 0.4  # the learning rate of the second stage, of the usual one
 ADAM = optax.scale_by_adam(b2=0.99)
 
 
@@ -83,21 +86,22 @@ def fit_mixtures(
         owner[start:end, column] = 1
     cells = max(len(targets.pairs) * np.count_nonzero(targets.pair_precision) / 2, 1.0)
     arrays = jax.tree.map(lambda a: jnp.asarray(a, jnp.float32), _arrays(targets))
-    arrays["spectrum"]["places"] = jnp.asarray(targets.spectrum.places, jnp.int32)
-    arrays["spectrum"]["most"] = jnp.asarray(_explained(targets), jnp.float32)
     theta = _start(targets, fits, components, rng)
     state = theta, jax.jit(jax.vmap(ADAM.init))(theta)
     chunk, done = min(CHUNK, steps), 0
     stages: list[tuple[bool, float, float, float]] = [(False, rate, stop, steps)]
     if faint(targets.pair_precision):
-        stages = [(True, rate, MET, SURELY * steps), (False, SLOWER * rate, stop, steps)]
+        stages = [(True, FASTER * rate, MET, SURELY * steps), (False, SLOWER * rate, stop, steps)]
     for surely, speed, enough, most in stages:
+        before = math.inf
         while done + chunk <= most or not done:
             state, misfit = _advance(state, owner, arrays, speed, chunk, surely)
             done += chunk
             on_progress(0.95 * done / steps)
-            if float(misfit.mean()) < enough * cells:
+            left = float(misfit.mean())
+            if left < enough * cells or (surely and before - left < STALLED * left):
                 break
+            before = left
     # A last few smaller steps, so that no fit stands where Adam's noise left it.
     (theta, _), _ = _advance(state, owner, arrays, rate / 5, chunk, False)
     on_progress(1.0)
@@ -119,20 +123,23 @@ def faint(precision: NDArray[np.float64]) -> bool:
 
 def _arrays(targets: Targets) -> dict[str, Any]:
     """What the misfit is computed from, by name."""
-    spectrum, sparse = targets.spectrum, targets.sparse
-    return {
+    sparse = targets.sparse
+    found = {
         "pairs": targets.pairs,
         "pair_precision": targets.pair_precision,
         "histograms": targets.histograms,
         "single_precision": targets.single_precision,
         "sparse": {"cells": sparse.cells, "most": sparse.most, "precision": sparse.precision},
-        "spectrum": {
-            "bases": spectrum.bases,
-            "groups": spectrum.groups,
-            "classes": spectrum.classes,
-            "class_groups": spectrum.class_groups,
-        },
     }
+    return found | ({"spectrum": _turned(targets)} if faint(targets.pair_precision) else {})
+
+
+def _turned(targets: Targets) -> dict[str, Any]:
+    """The tables of pairs as coefficients, and what may be left of each group of these."""
+    spectrum = targets.spectrum
+    pairs = spectrum.basis.T @ targets.pairs @ spectrum.basis
+    found = {**dataclasses.asdict(spectrum), "pairs": pairs}
+    return found | {"most": _explained(targets, found)}
 
 
 def mixture(theta: Any, owner: Any) -> tuple[jax.Array, jax.Array]:
@@ -152,34 +159,32 @@ def _misfit(theta: Any, owner: Any, arrays: Any, surely: bool) -> tuple[jax.Arra
 
     Of the pairs only what noise does not explain, if `surely`.
     """
-    pairs = arrays["pairs"]
+    pairs, deviation = arrays["pairs"], jnp.sqrt(arrays["pair_precision"])
     p, w = mixture(theta, owner)
     by_class = w if len(pairs) == w.shape[1] else w.sum(1, keepdims=True)
-    moments = pair_moments(p, by_class)
-    errors = jnp.sqrt(arrays["pair_precision"]) * (moments - pairs)
     if surely:
-        pair, seen = _unexplained(errors, arrays["spectrum"])
+        # Noise is the same in all cells of a table, so errors may be weighed after the turn.
+        spectrum = arrays["spectrum"]
+        coefficients = pair_moments(p @ spectrum["basis"], by_class)
+        pair, seen = _unexplained(deviation * (coefficients - spectrum["pairs"]), spectrum)
+        together = pair_moments(p, w.sum(1, keepdims=True))[0]
     else:
-        pair = seen = 0.5 * jnp.sum(errors**2)
-    empty = _overfilled(moments.sum(0), owner, **arrays["sparse"])
+        moments = pair_moments(p, by_class)
+        pair = seen = 0.5 * jnp.sum((deviation * (moments - pairs)) ** 2)
+        together = moments.sum(0)
+    empty = _overfilled(together, owner, **arrays["sparse"])
     single = jnp.sum(arrays["single_precision"] * (w.T @ p - arrays["histograms"]) ** 2)
     return pair + EMPTY * empty + single, seen
 
 
 def _group_sums(errors: Any, spectrum: Any, xp: Any) -> Any:
-    """The squares of errors (sides, D, D), by group of coefficients; xp is NumPy or jax.numpy."""
-    bases, groups, places = (spectrum[name] for name in ("bases", "groups", "places"))
-    columns, wide, _ = bases.shape
-    padded = xp.pad(errors, ((0, 0), (0, 1), (0, 1)))[:, places][:, :, places]
-    tables = padded.reshape(-1, columns, wide, columns, wide)
-    turned = xp.einsum("ckblm,kba->ckalm", tables, bases)
-    turned = xp.einsum("ckalm,lme->ckale", turned, bases)
-    squares = xp.einsum("ckale,cf->fkale", turned, spectrum["classes"]) ** 2
-    squares = xp.einsum("fkale,fs->skale", squares, spectrum["class_groups"])
-    return xp.einsum("skalh,kag->skglh", xp.einsum("skale,leh->skalh", squares, groups), groups)
+    """Squares of coefficients (sides, D, D) by group; xp is NumPy or jax.numpy."""
+    squares = xp.einsum("cde,cf->fde", errors, spectrum["classes"]) ** 2
+    squares = xp.einsum("fde,fs->sde", squares, spectrum["class_groups"])
+    return spectrum["groups"].T @ (squares @ spectrum["groups"])
 
 
-def _explained(targets: Targets) -> NDArray[np.float64]:
+def _explained(targets: Targets, spectrum: Mapping[str, Any]) -> NDArray[np.float64]:
     """What may be left of each group: m where noise explains all of it, else less.
 
     Where columns that are independent given the class leave squares x > m, Stein's estimate keeps
@@ -190,10 +195,10 @@ def _explained(targets: Targets) -> NDArray[np.float64]:
     if len(targets.pairs) != len(single):
         single = single.sum(0, keepdims=True)
     size = np.maximum(single[:, slice(*targets.blocks[0])].sum(1), 1e-9)
-    independent = single[:, :, None] * single[:, None, :] / size[:, None, None]
-    errors = np.sqrt(targets.pair_precision) * (independent - targets.pairs)
-    most = targets.spectrum.most
-    sums = _group_sums(errors, dataclasses.asdict(targets.spectrum), np)
+    turned = single @ spectrum["basis"]
+    independent = turned[:, :, None] * turned[:, None, :] / size[:, None, None]
+    errors = np.sqrt(targets.pair_precision) * (independent - spectrum["pairs"])
+    sums, most = _group_sums(errors, spectrum, np), spectrum["most"]
     left = most * np.minimum(1.0, most / np.maximum(sums, 1e-9))
     return np.maximum(np.where(most < FEW_MOST, left, most), 1e-6)
 

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import dct
+from scipy.linalg import block_diag
 
 Array = NDArray[np.float64]
 
@@ -26,19 +27,15 @@ FAINT = 0.003  # noise of a count, as a share of all rows, from which on links a
 class Spectrum:
     """Bases of the tables, and the groups of coefficients that are judged together.
 
-    All columns have as many places, B, as the widest has bins, and as many groups, G.
-
     Attributes:
-        places: (K * B,) which of the D bins stands in each place; D for none.
-        bases: (K, B, B) orthonormal columns.
-        groups: (K, B, G) ones where a basis vector belongs to a group.
+        basis: (D, D) orthonormal columns, each of them of the bins of one column of the table.
+        groups: (D, G) ones where a basis vector belongs to a group.
         classes: (sides, sides) orthonormal columns: the mean of the classes, then contrasts.
         class_groups: (sides, 1 or 2) ones where a class vector belongs to a group.
-        most: (1 or 2, K, G, K, G) the sums of squares, in noise variances, that noise explains.
+        most: (1 or 2, G, G) the sums of squares, in noise variances, that noise explains.
     """
 
-    places: NDArray[np.int64]
-    bases: Array
+    basis: Array
     groups: Array
     classes: Array
     class_groups: Array
@@ -52,20 +49,16 @@ class Spectrum:
         (classes, or all of them together).
         """
         found = [_basis(*each) for each in zip(ordered, bins, strict=True)]
-        wide, kinds = max(bins), 1 + max(int(group.max()) for _, group in found)
-        bases, groups = np.zeros((len(bins), wide, wide)), np.zeros((len(bins), wide, kinds))
-        places = np.full((len(bins), wide), sum(bins))
-        for column, (basis, group) in enumerate(found):
-            size = len(basis)
-            bases[column, :size, :size] = basis
-            groups[column, np.arange(size), group] = 1
-            places[column, :size] = sum(bins[:column]) + np.arange(size)
+        groups = block_diag(*[np.eye(group.max() + 1)[group] for _, group in found])
+        owner = np.repeat(np.arange(len(bins)), [group.max() + 1 for _, group in found])
         class_groups = np.eye(min(sides, 2))[np.minimum(np.arange(sides), 1)]
-        sizes = class_groups.sum(0), groups.sum(1), measured != 0
-        count = np.einsum("s,kg,lh,kl->skglh", sizes[0], sizes[1], sizes[1], sizes[2])
+        size = groups.sum(0)
+        count = class_groups.sum(0)[:, None, None] * np.outer(size, size)
+        count = count * (measured[np.ix_(owner, owner)] != 0)
         # Chi-squared with m degrees of freedom has mean m and variance 2 m.
         most = count + SURE * np.sqrt(2 * count)
-        return Spectrum(places.ravel(), bases, groups, _contrasts(sides), class_groups, most)
+        basis = block_diag(*[each for each, _ in found])
+        return Spectrum(basis, groups, _contrasts(sides), class_groups, most)
 
 
 def _basis(ordered: int, bins: int) -> tuple[Array, NDArray[np.int64]]:
