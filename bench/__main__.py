@@ -6,6 +6,7 @@ import sys
 NAMES = {
     "ablations": "small studies: what each part of a method is good for",
     "adult": "each method on Adult: the papers' protocol and the official split",
+    "answers": "how often intervals of released tables hold the private counts",
     "autogan": "DP-auto-GAN's scores and figures on Adult and on patients by ICD-9 category",
     "evaluate": "seconds and memory of evaluating Adult and a table of a million rows",
     "functional": "the functional mechanism in its three forms: a toy in the plane, Adult",

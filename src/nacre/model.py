@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from nacre.answers import Answer, answer, answers
 from nacre.errors import NacreError
+from nacre.histograms.crosstable import CrossTable
 from nacre.histograms.measurement import Measurement
 from nacre.nets.generator import AbstractGenerator
 from nacre.rejection import Keep, Rejection
@@ -79,6 +81,31 @@ class Model:
         """
         replaced = {each.column for each in self.differences}
         return tuple(each for each in self.generator.measured() if each.column not in replaced)
+
+    def tables(self, *, level: float = 0.95) -> tuple[Answer, ...]:
+        """The cross-tables that were released to make the model, as they left the vault."""
+        return answers(self.schema, self.released, level)
+
+    def answer(self, question: str | Sequence[str], *, level: float = 0.95) -> Answer:
+        """How many rows of the private table have which values, with intervals; spends nothing.
+
+        From the tables that were released to make the model, all that have the columns together.
+
+        Args:
+            question: columns, as "income by sex" or ["income", "sex"].
+            level: how probable it is that an interval holds the count of the private table.
+        """
+        return answer(self.schema, self.released, question, level)
+
+    @property
+    def released(self) -> tuple[CrossTable, ...]:
+        """The released tables as arrays; `nacre.answers.as_measurements` gives them to mbi.
+
+        Of a column that was fitted as a difference there is none: its cells are not the column's.
+        """
+        replaced = {each.column for each in self.differences}
+        tables = self.generator.released()
+        return tuple(table for table in tables if not replaced & {*table.columns})
 
     def sample(
         self,

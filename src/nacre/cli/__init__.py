@@ -11,7 +11,19 @@ from typing import Annotated, Any
 
 import typer
 
-from nacre.cli import demo, evaluate, fit, ledger, methods, plan, publish, sample, schema, show
+from nacre.cli import (
+    demo,
+    evaluate,
+    fit,
+    ledger,
+    methods,
+    plan,
+    publish,
+    sample,
+    schema,
+    show,
+    tables,
+)
 from nacre.cli.console import INTERRUPTED, for_people
 from nacre.cli.help import Command, Group
 
@@ -60,6 +72,7 @@ app.command("fit", cls=Command)(fit.fit)
 app.command("sample", cls=Command)(sample.sample)
 app.command("evaluate", cls=Command)(evaluate.evaluate)
 app.command("publish", cls=Command)(publish.publish)
+app.command("tables", cls=Command)(tables.tables)
 app.command("ledger", cls=Command)(ledger.ledger)
 app.command("show", cls=Command)(show.show)
 app.command("methods", cls=Command)(methods.methods)

@@ -73,7 +73,7 @@ def sample(
 
 
 def _check_table(output: Path, model: Path, *, force: bool) -> None:
-    from nacre.cli.tables import check_name
+    from nacre.cli.writer import check_name
 
     check_name(writable(output, model))
     if output.exists() and not force:
@@ -82,7 +82,7 @@ def _check_table(output: Path, model: Path, *, force: bool) -> None:
 
 @contextlib.contextmanager
 def _table_writer(output: Path) -> Iterator[Any]:
-    from nacre.cli.tables import Writer
+    from nacre.cli.writer import Writer
 
     with beside(output) as partial, Writer(partial, like=output) as writer:
         yield writer

@@ -1,83 +1,64 @@
-"""A table written batch by batch to CSV or Parquet, so that memory stays flat."""
+"""`nacre tables`: the tables that a model was made from, with intervals, as files or in print."""
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
+import json
+import re
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import Annotated
 
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv
-import pyarrow.parquet
+import typer
 
-from nacre.errors import NacreError
-
-SUFFIXES = (".csv", ".csv.gz", ".parquet", ".pq")
+from nacre.cli.console import beside, say, stop
+from nacre.cli.options import Json, ModelFile, Quiet
 
 
-def check_name(path: Path) -> None:
-    """Refuse a name from which the form of the file cannot be told."""
-    if not path.name.lower().endswith(SUFFIXES):
-        raise NacreError(f"{path}: the name must end in one of {', '.join(SUFFIXES)}.")
+def tables(
+    model: ModelFile,
+    question: Annotated[
+        str | None, typer.Argument(help="Columns, as 'income by sex'; without: a list of all.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="A folder for all of them, one CSV file each."),
+    ] = None,
+    level: Annotated[
+        float, typer.Option(help="How probably an interval holds the true count.")
+    ] = 0.95,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Print or write the noisy counts that MODEL was made from; no private row is read."""
+    if output is not None and (question or output.is_file()):
+        stop("Give a question, or a folder to write all tables to: not both, and not a file.")
+    import nacre
+
+    found = nacre.load(model)
+    if question is not None:
+        answer = found.answer(question, level=level)
+        typer.echo(json.dumps(answer.to_arrow().to_pydict()) if as_json else str(answer))
+        return
+    every = found.tables(level=level)
+    if not every:
+        stop("The model keeps no counts: those of Mosaic, MST and AIM that have noise do.")
+    listed = [{"table": one.title, "counts": one.counts.size} for one in every]
+    if output is None:
+        lines = [f"{each['counts']:>9,}  {each['table']}" for each in listed]
+        typer.echo(json.dumps(listed) if as_json else "\n".join([f"{'counts':>9}  table", *lines]))
+        return
+    from nacre.cli.writer import Writer
+
+    output.mkdir(parents=True, exist_ok=True)
+    for place, one in enumerate(every):
+        name = f"{place + 1:0{len(str(len(every)))}d}-{_as_name(one.title)}.csv"
+        listed[place]["file"] = name
+        with beside(output / name) as partial, Writer(partial, like=output / name) as writer:
+            writer.write(one.to_arrow())
+    with beside(output / "tables.json") as partial:
+        partial.write_text(json.dumps({"level": level, "tables": listed}, indent=1), "utf-8")
+    say(f"Tables: {len(every):,} files in {output} (safe to publish)", quiet=quiet, style="green")
 
 
-class Writer:
-    """Writes Arrow tables of one schema to `path`, in the form that the name of `like` says."""
-
-    def __init__(self, path: Path, *, like: Path):
-        name = like.name.lower()
-        self.rows = 0
-        self._parquet: pa.parquet.ParquetWriter | None = None
-        self._is_parquet = name.endswith((".parquet", ".pq"))
-        self._started = False
-        opener: Any = gzip.open if name.endswith(".gz") else open
-        self._file = opener(path, "wb")
-
-    def __enter__(self) -> Writer:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._parquet is not None:
-            self._parquet.close()
-        self._file.close()
-
-    def write(self, table: pa.Table) -> None:
-        """Add rows; the first call also writes the header."""
-        if self._is_parquet:
-            if self._parquet is None:
-                self._parquet = pa.parquet.ParquetWriter(self._file, table.schema)
-            self._parquet.write_table(table)
-        else:
-            self._file.write(_csv(table, header=not self._started))
-        self._started = True
-        self.rows += table.num_rows
-
-
-def _csv(table: pa.Table, *, header: bool) -> bytes:
-    """CSV with quotes only where some value needs them: Arrow would quote every text."""
-    for place, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            plain = pc.cast(table.column(place), field.type.value_type)
-            table = table.set_column(place, field.name, plain)
-    head = io.StringIO()
-    if header:
-        csv.writer(head, lineterminator="\n").writerow(table.column_names)
-    for style in ("none", "needed"):
-        sink = pa.BufferOutputStream()
-        options = pa.csv.WriteOptions(include_header=False, quoting_style=style)
-        try:
-            pa.csv.write_csv(table, sink, options)
-            break
-        except pa.ArrowInvalid:
-            # Some value holds a comma, a quote or a line break.
-            continue
-    return head.getvalue().encode() + sink.getvalue().to_pybytes()
+def _as_name(title: str) -> str:
+    """A name that every file system takes."""
+    return re.sub(r"[^\w.-]+", "-", title, flags=re.ASCII)[:60].strip("-.") or "table"

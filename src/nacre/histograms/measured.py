@@ -30,7 +30,7 @@ def measured(
     table = counts.astype(np.float64)
     parts = np.split(table, np.cumsum([column.size for column in columns])[:-1], axis=1)
     found = [
-        Measurement(*_cells(column, layout), part.sum(0), noise * np.sqrt(len(table)))
+        Measurement(*cell_bounds(column, layout), part.sum(0), noise * np.sqrt(len(table)))
         for column, part in zip(columns, parts, strict=True)
     ]
     if label is not None:
@@ -42,7 +42,8 @@ def measured(
     return tuple(found)
 
 
-def _cells(column: Column, layout: Layout) -> tuple[str, NDArray[np.int64], NDArray[np.int64]]:
+def cell_bounds(column: Column, layout: Layout) -> tuple[str, NDArray[np.int64], NDArray[np.int64]]:
+    """A column's name, and the first and last tick (or the code) of each of its cells."""
     if isinstance(column, CodeColumn):
         codes = np.arange(column.size)
         return layout.codes[column.code].name, codes, codes

@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from nacre.histograms.crosstable import CrossTable
 from nacre.histograms.measurement import Measurement
 from nacre.nets import stored
 
@@ -36,6 +37,10 @@ class AbstractGenerator(abc.ABC):
 
     def measured(self) -> tuple[Measurement, ...]:
         """The noisy histograms that were released to make it; none where other things were."""
+        return ()
+
+    def released(self) -> tuple[CrossTable, ...]:
+        """The noisy cross-tables that were released to make it, where every row counts in full."""
         return ()
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -7,11 +7,11 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.evaluate.tables.names import value_at, value_names
 from nacre.evaluate.tables.rows import Rows
 from nacre.histograms.cells import number_cells
 from nacre.histograms.measurement import MISSING
 from nacre.schema import Schema
+from nacre.schema.written import value_at, value_names
 
 MOST_BINS = 24
 MOST_BARS = 9

@@ -18,6 +18,7 @@ from nacre.histograms.cells import (
     table_columns,
 )
 from nacre.histograms.columns import known_columns
+from nacre.histograms.crosstable import CrossTable, single_tables
 from nacre.histograms.draw import decode, draw_bins, draw_cells, pick
 from nacre.histograms.measured import measured
 from nacre.histograms.measurement import Measurement
@@ -139,6 +140,11 @@ class GraphicalGenerator(AbstractGenerator):
         layout = self.layout
         columns = table_columns(layout, self.label, self.most)
         return measured(self.counts, self.noise, columns, layout, self.label)
+
+    def released(self) -> tuple[CrossTable, ...]:
+        """The tables of each column and the label of the first release."""
+        columns = table_columns(self.layout, self.label, self.most)
+        return single_tables(self.counts, self.noise, columns, self.layout, self.label)
 
     def _check(self) -> None:
         """Raise ValueError unless sampling is well defined, whatever a file said."""

@@ -9,6 +9,7 @@ import numpy as np
 from nacre.errors import NacreError
 from nacre.histograms.atoms import Atoms
 from nacre.methods.mosaic.generator import SLOTS, WIDEST
+from nacre.methods.mosaic.tables import joined_pairs
 
 if TYPE_CHECKING:
     from nacre.methods.mosaic.generator import MosaicGenerator
@@ -28,7 +29,23 @@ def check(generator: MosaicGenerator) -> None:
     _check_bins(g, g.components.shape[1])
     joined = _check_pairs(g, g.weights.shape[1])
     _check_tables(g, joined)
+    _check_kept(g)
     Atoms(g.atoms, g.atom_shares).check(g.layout, g.sizes)
+
+
+def _check_kept(g: MosaicGenerator) -> None:
+    """The second release is of all pairs of joined columns, by class or over all classes."""
+    if (g.pair_counts is None) != (g.pair_noise is None):
+        raise NacreError("The mosaic keeps counts of pairs without their noise.")
+    if g.pair_counts is None or g.pair_noise is None:
+        return
+    pairs = joined_pairs(g)
+    size = sum((int(g.group(i).max()) + 1) * (int(g.group(j).max()) + 1) for i, j in pairs)
+    classes = g.weights.shape[1]
+    if g.pair_noise.shape != (len(pairs),) or not (g.pair_noise > 0).all():
+        raise NacreError("The mosaic keeps noise of other pairs than it counted.")
+    if g.pair_counts.shape not in ((classes, size), (1, size)):
+        raise NacreError("The mosaic keeps counts of other pairs than it joined.")
 
 
 def _check_tables(g: MosaicGenerator, joined: list[bool]) -> None:

@@ -26,6 +26,7 @@ from nacre.histograms.cells import (
     table_columns,
 )
 from nacre.histograms.columns import known_columns
+from nacre.histograms.crosstable import CrossTable
 from nacre.histograms.draw import (
     chances,
     decode,
@@ -75,6 +76,9 @@ class MosaicGenerator(AbstractGenerator):
         table_tilt: (C, T * WIDEST) its coefficients.
         counts: (C, cells) the first release as it was, if it is kept.
         noise: the deviation of one of these counts.
+        pair_counts: (C or 1, sum of all pairs' sizes) the second release as it was, if it is kept:
+            every pair of joined columns in order.
+        pair_noise: (pairs,) the deviation of one of these counts.
         atoms: (A, 3) single values inside wide cells: number, cell and tick.
         atom_shares: (A,) of the rows of their cells.
         fixed: codes that every row is to have.
@@ -109,6 +113,8 @@ class MosaicGenerator(AbstractGenerator):
     )
     counts: Array | None = stored.field(stored.Array("C", "cells", optional=True), default=None)
     noise: float = stored.field(stored.Real(low=0), default=0.0)
+    pair_counts: Array | None = stored.field(stored.Array(None, None, optional=True), default=None)
+    pair_noise: Array | None = stored.field(stored.Array(None, low=0, optional=True), default=None)
     atoms: Index = stored.field(
         stored.Array(None, 3, dtype=np.int64, low=0), default_factory=lambda: Atoms.none().places
     )
@@ -169,11 +175,11 @@ class MosaicGenerator(AbstractGenerator):
         for column in filter(self.is_joined, range(len(self.sizes))):
             bins[column] = draw_bins(self._components(column), component, rng)
             if column in given:
-                bins[column] = np.full(n, self._group(column)[given[column]])
+                bins[column] = np.full(n, self.group(column)[given[column]])
         self._relink(bins, given, rng)
         cells = np.zeros((n, len(self.sizes)), np.int64)
         for column, drawn in bins.items():
-            inside, group = self.inside[:, self._span(column)], self._group(column)
+            inside, group = self.inside[:, self._span(column)], self.group(column)
             cells[:, column] = draw_cells(inside, group, drawn, label, rng)
         for column, cell in given.items():
             cells[:, column] = cell
@@ -235,7 +241,7 @@ class MosaicGenerator(AbstractGenerator):
         """Each row's pair of bins as one number, and how many pairs of bins there are."""
         found, sizes = [], []
         for column in (left, right):
-            group = self._group(column)
+            group = self.group(column)
             found.append(group[cells[:, column]])
             sizes.append(int(group.max()) + 1)
         return found[0] * sizes[1] + found[1], sizes[0] * sizes[1]
@@ -307,7 +313,7 @@ class MosaicGenerator(AbstractGenerator):
     def _span(self, column: int) -> slice:
         return slice(self._start(column), self._start(column) + self.sizes[column])
 
-    def _group(self, column: int) -> Index:
+    def group(self, column: int) -> Index:
         """The bin of each cell of a joined column, among its own bins."""
         own = self.bins[self._span(column)]
         return own - own.min()
@@ -330,6 +336,12 @@ class MosaicGenerator(AbstractGenerator):
         layout = self.layout
         columns = table_columns(layout, self.label, self.most)
         return measured(self.counts, self.noise, columns, layout, self.label)
+
+    def released(self) -> tuple[CrossTable, ...]:
+        """Each column and the label, from the first release; pairs of columns, from the second."""
+        from nacre.methods.mosaic.tables import released_tables
+
+        return released_tables(self)
 
     def _check(self) -> None:
         """Raise ValueError unless sampling is well defined, whatever a file said."""

@@ -268,6 +268,7 @@ class Mosaic(AbstractMethod):
             with_label_model,
             without_label_model,
         )
+        from nacre.methods.mosaic.tables import kept_counts
 
         encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
         layout, design, label = encoder.layout, self.design(encoder), encoder.place(encoder.label)
@@ -307,7 +308,8 @@ class Mosaic(AbstractMethod):
         plain = without_label_model(
             histograms, pairs, components, weights, most=design.most, label=label, layout=layout
         )
-        plain = plain.with_atoms(atoms)
+        kept = kept_counts(pairs, loose, sums.noise[0])
+        plain = dataclasses.replace(plain.with_atoms(atoms), **kept)
         if label is None or not self.teacher:
             return plain
         taught = with_label_model(

@@ -8,7 +8,6 @@ from nacre.evaluate.findings.columns import AVOID_TV
 from nacre.evaluate.findings.words import percent
 from nacre.evaluate.report.chapters.common import Context
 from nacre.evaluate.report.figures.canvas import drawn
-from nacre.evaluate.tables.names import value_at, value_names
 from nacre.evaluate.tables.rows import Rows
 from nacre.publish.bands import Band
 from nacre.publish.page.figures import draw_band
@@ -16,6 +15,7 @@ from nacre.publish.public import PublicReport
 from nacre.report.builder import Cell, DataTable, right
 from nacre.report.builder.text import short
 from nacre.schema import Schema
+from nacre.schema.written import value_at, value_names
 
 MOST_FIGURES = 60
 MEASURED = (

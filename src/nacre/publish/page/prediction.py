@@ -5,7 +5,6 @@ import numpy as np
 from nacre.evaluate.report.chapters.common import Context
 from nacre.evaluate.report.figures.canvas import drawn
 from nacre.evaluate.report.figures.pairs import MOST_COLUMNS, draw_matrix
-from nacre.evaluate.tables.names import value_names
 from nacre.evaluate.tables.pairs import Pair, compare_pairs
 from nacre.evaluate.tables.rows import Rows
 from nacre.publish.page.figures import draw_roc
@@ -13,6 +12,7 @@ from nacre.publish.public import PublicReport
 from nacre.publish.scores import PaidScore, majority
 from nacre.report.builder import Cell, DataTable, right
 from nacre.report.builder.text import number
+from nacre.schema.written import value_names
 
 PAIR_ROWS = 20_000
 STRONGEST = 12

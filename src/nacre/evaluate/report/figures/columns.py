@@ -8,13 +8,13 @@ import numpy as np
 
 from nacre.evaluate.report.figures.canvas import INK, LINE, MUTED, REAL, new_figure, series
 from nacre.evaluate.tables.comparison import TableComparison
-from nacre.evaluate.tables.names import value_names
 from nacre.evaluate.tables.rows import Rows
 from nacre.report.builder.text import short
 from nacre.report.figures.axes import on_axis, share_axis, value_axis
 from nacre.report.figures.warp import Warp, warp_for
 from nacre.schema import Column, Datetime, Integer, Real
 from nacre.schema.columns.moment import DAY
+from nacre.schema.written import value_names
 
 WIDTH = 3.5
 HEIGHT = 2.05

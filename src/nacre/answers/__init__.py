@@ -1,0 +1,6 @@
+"""The tables that a model was made from, for people: counts with intervals, free of charge."""
+
+from nacre.answers.answer import Answer, answer, answers, as_columns
+from nacre.answers.measurements import as_measurements
+
+__all__ = ["Answer", "answer", "answers", "as_columns", "as_measurements"]

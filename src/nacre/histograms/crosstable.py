@@ -1,0 +1,142 @@
+"""Noisy cross-tables as they left the vault, and what they say together about some columns."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.histograms.cells import Column
+from nacre.histograms.measured import cell_bounds
+from nacre.schema import Layout
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Axis:
+    """The bins of one column in a cross-table.
+
+    Attributes:
+        column: its name.
+        low: (cells,) the first tick of each of its cells, or its code; MISSING for gaps.
+        high: (cells,) the last tick, included.
+        group: (cells,) the bin of each cell.
+    """
+
+    column: str
+    low: Index
+    high: Index
+    group: Index
+
+    @property
+    def size(self) -> int:
+        """How many bins there are."""
+        return int(self.group.max()) + 1
+
+    def cells_of(self, place: int) -> Index:
+        """The cells that lie in a bin."""
+        return np.flatnonzero(self.group == place)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CrossTable:
+    """Counts of rows in all combinations of bins, each with independent Gaussian noise.
+
+    Attributes:
+        axes: one a column.
+        counts: of the shape that the axes say; may be negative.
+        noise: standard deviation of each count, of the same shape.
+    """
+
+    axes: tuple[Axis, ...]
+    counts: Array
+    noise: Array
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(axis.column for axis in self.axes)
+
+    def over(self, columns: Sequence[str]) -> CrossTable:
+        """Added up over all other columns, in the order given."""
+        places = [self.columns.index(name) for name in columns]
+        rest = tuple(place for place in range(len(self.axes)) if place not in places)
+        order = [sorted(places).index(place) for place in places]
+        return CrossTable(
+            tuple(self.axes[place] for place in places),
+            self.counts.sum(rest).transpose(order),
+            np.sqrt((self.noise**2).sum(rest)).transpose(order),
+        )
+
+    def in_bins(self, axes: Sequence[Axis]) -> CrossTable:
+        """The same in coarser bins of the same cells; every bin here lies in one of those."""
+        counts, variance = self.counts, self.noise**2
+        for place, (mine, coarse) in enumerate(zip(self.axes, axes, strict=True)):
+            into = np.zeros((mine.size, coarse.size))
+            into[mine.group, coarse.group] = 1
+            counts = np.moveaxis(np.tensordot(counts, into, (place, 0)), -1, place)
+            variance = np.moveaxis(np.tensordot(variance, into, (place, 0)), -1, place)
+        return CrossTable(tuple(axes), counts, np.sqrt(variance))
+
+
+def together(tables: Sequence[CrossTable], columns: Sequence[str]) -> CrossTable | None:
+    """What all tables that have these columns say of them, weighed by precision; None if none has.
+
+    Where a column has coarser bins in a table, all are brought to the coarsest; noise of different
+    tables is independent, so the weighed mean has the least variance that a mean can have.
+    """
+    found = [table.over(columns) for table in tables if set(columns) <= set(table.columns)]
+    if not found:
+        return None
+    axes = [
+        min((table.axes[place] for table in found), key=lambda axis: axis.size)
+        for place in range(len(columns))
+    ]
+    found = [table.in_bins(axes) for table in found]
+    weights = [table.noise**-2 for table in found]
+    total = np.sum(weights, axis=0)
+    parts = [weight * table.counts for weight, table in zip(weights, found, strict=True)]
+    return CrossTable(tuple(axes), np.sum(parts, axis=0) / total, total**-0.5)
+
+
+def single_tables(
+    counts: NDArray[np.float32],
+    noise: float,
+    columns: Sequence[Column],
+    layout: Layout,
+    label: int | None,
+) -> tuple[CrossTable, ...]:
+    """The released counts (C, all cells), for each column a table of it and the label.
+
+    Counts without noise are nobody else's to see: there is no table of them.
+    """
+    if not noise:
+        return ()
+    parts = np.split(
+        counts.astype(np.float64), np.cumsum([column.size for column in columns])[:-1], axis=1
+    )
+    first = label_axis(layout, label)
+    found = []
+    for column, part in zip(columns, parts, strict=True):
+        axes = (*first, column_axis(column, layout))
+        table = part.reshape([axis.size for axis in axes])
+        found.append(CrossTable(axes, table, np.full(table.shape, noise)))
+    return tuple(found)
+
+
+def label_axis(layout: Layout, label: int | None) -> tuple[Axis, ...]:
+    """The axis of the label's values, if there is a label."""
+    if label is None:
+        return ()
+    codes = np.arange(layout.codes[label].size)
+    return (Axis(layout.codes[label].name, codes, codes, codes),)
+
+
+def column_axis(column: Column, layout: Layout, group: Index | None = None) -> Axis:
+    """The axis of a column: its cells, or bins of them."""
+    name, low, high = cell_bounds(column, layout)
+    return Axis(name, low, high, np.arange(len(low)) if group is None else group)

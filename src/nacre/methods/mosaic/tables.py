@@ -1,0 +1,60 @@
+"""The tables that Mosaic released, kept in the model as they left the vault."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.histograms.cells import table_columns
+from nacre.histograms.crosstable import CrossTable, column_axis, label_axis, single_tables
+
+if TYPE_CHECKING:
+    from nacre.methods.mosaic.generator import MosaicGenerator
+    from nacre.methods.mosaic.learn import Loose, Pairs
+
+MOST = 4_000_000  # counts that a model file keeps
+
+
+def kept_counts(pairs: Pairs, loose: Loose, noise: float) -> dict[str, NDArray[np.float32]]:
+    """The fields of a generator that keep the second release, if it is to be kept.
+
+    Where there are loose columns, rows with many unusual values are clipped, and their pairs with
+    them: such counts are no longer those of the table.  Counts without noise are nobody else's.
+    """
+    tables = list(pairs.tables.values())
+    if loose.tables or not noise or sum(table.size for table in tables) > MOST:
+        return {}
+    flat = [table.reshape(len(table), -1) for table in tables]
+    return {
+        "pair_counts": np.concatenate(flat, axis=1).astype(np.float32),
+        "pair_noise": np.array([pairs.noise[key] for key in pairs.tables], np.float32),
+    }
+
+
+def released_tables(generator: MosaicGenerator) -> tuple[CrossTable, ...]:
+    """Each column with the label, then each pair of joined columns, with the label where it was."""
+    g, layout = generator, generator.layout
+    if g.counts is None:
+        return ()
+    columns = table_columns(layout, g.label, g.most)
+    found = list(single_tables(g.counts, g.noise, columns, layout, g.label))
+    if g.pair_counts is None or g.pair_noise is None:
+        return tuple(found)
+    start, first = 0, label_axis(layout, g.label) if len(g.pair_counts) > 1 else ()
+    for (i, j), noise in zip(joined_pairs(g), g.pair_noise.tolist(), strict=True):
+        axes = (*first, *(column_axis(columns[c], layout, g.group(c)) for c in (i, j)))
+        size = axes[-1].size * axes[-2].size
+        counts = g.pair_counts[:, start : start + size].astype(np.float64)
+        start += size
+        table = counts.reshape([axis.size for axis in axes])
+        found.append(CrossTable(axes, table, np.full(table.shape, noise)))
+    return tuple(found)
+
+
+def joined_pairs(generator: MosaicGenerator) -> list[tuple[int, int]]:
+    """All pairs of joined columns, in the order of their tables."""
+    joined = filter(generator.is_joined, range(len(generator.sizes)))
+    return list(itertools.combinations(joined, 2))
