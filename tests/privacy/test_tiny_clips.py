@@ -9,6 +9,7 @@ import pytest
 
 from nacre.vault import Stage
 from nacre.vault.loop import Loop, LoopStage
+from nacre.vault.outer import Parts
 
 
 def loop(clip):
@@ -38,6 +39,29 @@ def test_no_contribution_is_larger_than_the_clip(clip):
     with jax.enable_x64(True):
         for one in rows:
             for other in rows:
-                values = jnp.asarray([one, other], jnp.float32)
-                found = np.asarray(ready._clipped(stage, values), np.float64)
-                assert np.linalg.norm(found) <= ready._units(stage)
+                values = jnp.asarray([one, other], jnp.float32).astype(jnp.float64)
+                (found,) = ready._clipped(stage, Parts(values, ()))
+                assert np.linalg.norm(np.asarray(found, np.float64)) <= ready._units(stage)
+
+
+@pytest.mark.parametrize("clip", [1e-15, 1.0, 1e15])
+def test_no_outer_product_is_larger_than_the_clip(clip):
+    ready = loop(clip)
+    # With the smallest numbers of float32, which some machines take for zero.
+    numbers = [1.0, -3.0, 1e-45, 1e-40, 1e-20, 1e20, 3.4e38, 0.0, np.inf, -np.inf, np.nan]
+
+    @jax.jit
+    def squares(rest, left, right):
+        wide = Parts(rest, ((left, right),))
+        wide = jax.tree.map(lambda v: v.astype(jnp.float64), wide)
+        found = ready._clipped(ready.stages[0], wide)
+        return sum(jnp.sum(values.astype(jnp.float64) ** 2) for values in found), found[1]
+
+    with jax.enable_x64(True):
+        for one in numbers:
+            for other in numbers:
+                rest, left, right = np.float32([one]), np.float32([one, 1]), np.float32([other, 2])
+                square, matrix = squares(rest, left, right)
+                assert np.sqrt(square) <= ready._units(ready.stages[0])
+                if not np.isfinite([one, other]).all():
+                    assert not matrix.any()

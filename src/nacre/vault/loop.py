@@ -16,6 +16,7 @@ import numpy as np
 from nacre.errors import NacreError
 from nacre.vault.integers import SCALE, discrete_gaussian
 from nacre.vault.noise import on_cpu, secret_bits
+from nacre.vault.outer import Factored, Parts
 from nacre.vault.poisson import draw_batch
 from nacre.vault.primitives import inner_programs
 from nacre.vault.tracing import RefusedFunction, Traced, trace
@@ -101,9 +102,11 @@ class Loop:
         are integers.  That a row's contribution is a function of the row alone is proved with
         `exact`, where rows are worked off one at a time by the same instructions.  Without it
         programs are mapped in chunks, and it is an assumption about the compiler, tested by
-        tests/privacy/test_places.py; clipping and rounding are done one row at a time in any case.
-        Batches:      `poisson.draw_batch`; where the table is long, nothing in a step is as long as
-        it.
+        tests/privacy/test_places.py; clipping and rounding are done one row at a time in any case,
+        and so are outer products (`nacre.vault.outer`), which are exact in float64.
+
+    Batches:
+        `poisson.draw_batch`; where the table is long, nothing in a step is as long as it.
 
     Bad rows:
         contribute zero, as does a contribution that is not finite.
@@ -227,20 +230,21 @@ class Loop:
         if not isinstance(program, Traced):
             raise RefusedFunction("A loop runs checked programs only: use `Loop.checked`.")
         leaves = jax.tree.leaves(public)  # here, as the caller's classes may not see rows
-        total = len(rows[0])
+        total, factored = len(rows[0]), Factored(program)
 
-        def output(index: Any) -> Any:
+        def output(index: Any) -> Parts:
             row = [part[jnp.minimum(index, total - 1)] for part in rows]
             with jax.enable_x64(False):
-                values = program(*leaves, *row, jax.random.fold_in(key, index))
-                # As one vector: an operation for each array takes long to compile.
-                return jnp.concatenate([value.astype(jnp.float32).ravel() for value in values])
+                own = jax.random.fold_in(key, index)
+            return factored(*leaves, *row, own)
 
-        none = jnp.zeros(sum(math.prod(value.shape) for value in program.outputs), jnp.int64)
+        def add(sums: Any, parts: Parts) -> Any:
+            return tuple(map(jnp.add, sums, self._clipped(stage, parts)))
+
+        none = tuple(jnp.zeros(size, jnp.int64) for size in factored.sizes)
         if self.exact:
-            return jax.lax.fori_loop(
-                0, size, lambda i, sums: sums + self._clipped(stage, output(batch[i])), none
-            )
+            sums = jax.lax.fori_loop(0, size, lambda i, sums: add(sums, output(batch[i])), none)
+            return factored.flat(sums)
         padded = jnp.concatenate([batch, jnp.full(self.chunk, total, batch.dtype)])
 
         def body(carry: Any) -> Any:
@@ -250,22 +254,27 @@ class Loop:
             # One row after the other, and none that is not there.
             rest = jnp.minimum(size - start, self.chunk)
             return start + self.chunk, jax.lax.fori_loop(
-                0, rest, lambda i, sums: sums + self._clipped(stage, values[i]), sums
+                0, rest, lambda i, sums: add(sums, jax.tree.map(lambda v: v[i], values)), sums
             )
 
         begin = (jnp.zeros((), batch.dtype), none)
-        return jax.lax.while_loop(lambda carry: carry[0] < size, body, begin)[1]
+        return factored.flat(jax.lax.while_loop(lambda carry: carry[0] < size, body, begin)[1])
 
-    def _clipped(self, stage: LoopStage, value: Any) -> Any:
+    def _clipped(self, stage: LoopStage, parts: Parts) -> tuple[Any, ...]:
         """One row's contribution in whole units: zero if it has anything that is not finite."""
-        wide = value.astype(jnp.float64)
-        norm = jnp.sqrt(jnp.sum(wide**2))
-        # Shrunk by 2^-40 so that rounding of the norm cannot carry it over the clip.
-        scale = jnp.minimum(1.0, stage.clip / norm) * (1 - 2.0**-40)
+        norm = jnp.sqrt(parts.squared_norm())
+        # Shrunk so that rounding, of the norm and below, cannot carry it over the clip: a sum of
+        # so many squares is right to `terms` times 2^-53, its root to half of that.
+        shrunk = 1 - 2.0**-40 - parts.terms * 2.0**-53
+        scale = jnp.minimum(1.0, stage.clip / norm) * shrunk
         most = self._units(stage)
         units = scale * (most / stage.clip)
         good = jnp.isfinite(norm) & (norm > 0) & jnp.isfinite(units)  # then every value is, too
-        return _integers(jnp.where(good, jnp.clip(jnp.trunc(wide * units), -most, most), 0.0))
+
+        def whole(values: Any) -> Any:
+            return jnp.where(good, jnp.clip(jnp.trunc(values * units), -most, most), 0.0)
+
+        return tuple(_integers(whole(values)) for values in parts.arrays())
 
 
 def _integers(whole: Any) -> Any:
