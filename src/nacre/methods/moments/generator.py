@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nacre.methods.moments.gaussians import Gaussians
 
 CHUNK = 1 << 12
-AT_ONCE = 64  # images whose features are computed together
+AT_ONCE = 16  # images whose features are computed together
 CALIBRATION = 600  # draws of a class by which the mean after clipping is set right
 ROUNDS = 12  # in which it is
 STORED = ("weights", "means", "factors", "directions", "offsets")

@@ -89,8 +89,8 @@ class Moments(AbstractMethod):
         """Mean, directions, class moments; with a label also the teacher's steps.
 
         Sensitivity:
-            every segment is a vector of norm at most one, or the upper triangle of z z' with its
-            off-diagonals times sqrt(2), whose norm is |z|^2 <= 1.
+            every segment is a vector of norm at most one, or all products of two such vectors, a
+            matrix whose norm is the product of theirs.
         """
         height, width, channels = encoder.schema.shape
         if max(height, width) > LARGEST:
@@ -115,7 +115,7 @@ class Moments(AbstractMethod):
             bound=Bound(
                 segments=(
                     Segment(size=1, norm=1.0, signed=False, weight=0.3),
-                    Segment(size=cosines * (cosines + 1) // 2, norm=1.0, weight=0.95),
+                    Segment(size=cosines**2, norm=1.0, weight=0.95),
                 )
             ),
         )
@@ -127,7 +127,7 @@ class Moments(AbstractMethod):
             bound=Bound(
                 segments=(
                     Segment(size=count, norm=1.0, weight=0.35),
-                    Segment(size=count * (count + 1) // 2, norm=1.0, weight=0.92),
+                    Segment(size=count**2, norm=1.0, weight=0.92),
                 ),
                 by=label,
                 count=0.15,

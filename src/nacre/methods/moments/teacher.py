@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.embed.scattering import Scattering
-from nacre.methods.moments.generator import MomentsGenerator, Teacher
+from nacre.methods.moments.generator import AT_ONCE, MomentsGenerator, Teacher
 
 if TYPE_CHECKING:
     from nacre.methods.moments.gaussians import Gaussians
@@ -55,6 +56,7 @@ def train(
     import jax
     import jax.numpy as jnp
 
+    from nacre.vault.products import Products
     from nacre.vault.view import seen
 
     encoder: Any = vault.encoder
@@ -66,7 +68,7 @@ def train(
 
     def look(row: Any) -> Any:
         image = encoder.units(row)
-        return jnp.concatenate([teacher.features(i[None], jnp)[0] for i in (image, blur(image))])
+        return teacher.features(jnp.stack([image, blur(image)]), jnp).reshape(-1)
 
     view = vault.view(look)
     classes = np.arange(encoder.label.classes)
@@ -75,7 +77,7 @@ def train(
         f = seen(row).reshape(2, count)
         off = jax.nn.softmax(f @ weights) - (row.label == classes)
         off = off / jnp.maximum(1.0, jnp.sqrt(jnp.sum(off * off, axis=1, keepdims=True)))
-        return (f[0][:, None] * off[0] + f[1][:, None] * off[1]).reshape(-1) / 2
+        return Products(f[0, :0], f / np.float32(math.sqrt(2)), off / np.float32(math.sqrt(2)))
 
     weights = np.zeros((count, len(classes)), np.float32)
     speed, mean = np.zeros_like(weights), np.zeros_like(weights)
@@ -131,5 +133,5 @@ def _look(
 
 def scattering_of(scattering: Scattering, images: NDArray[np.float32]) -> NDArray[np.float32]:
     """The features of many images, a few at a time."""
-    parts = [scattering(images[at : at + 64], np) for at in range(0, len(images), 64)]
+    parts = [scattering(images[at : at + AT_ONCE], np) for at in range(0, len(images), AT_ONCE)]
     return np.concatenate(parts)
