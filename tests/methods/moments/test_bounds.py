@@ -76,7 +76,8 @@ def watched():
     near = MomentsGenerator.blurred(gaussians, ENCODER, np.random.default_rng(0))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(teacher, "DRAWN", 60)
-        teacher.train(METHOD, vault, QUESTIONS[3:], near, gaussians, np.random.default_rng(1))
+        patch.setattr(teacher, "WARM", 60)
+        teacher.train(METHOD, vault, QUESTIONS[3:], near, near, gaussians, np.random.default_rng(1))
     return vault
 
 

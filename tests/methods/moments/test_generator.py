@@ -32,6 +32,7 @@ def model():
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(teacher, "DRAWN", 200)
+        patch.setattr(teacher, "WARM", 200)
         return nacre.fit(stripes(), SCHEMA, method=method, epsilon=math.inf, seed=1)
 
 
