@@ -40,6 +40,8 @@ VARIANTS = {
         settings={"release": "features"},
         seconds=1200,
     ),
+    "dpgan": Variant(title="DPGAN", method="dpgan", seconds=600),
+    "dpcgan": Variant(title="DP-CGAN", method="dpcgan", seconds=600),
 }
 USUAL = ("moments", "merf", "pearl", "functional")
 

@@ -17,6 +17,7 @@ from nacre.rows import Label, TableEncoder
 from nacre.schema import Categorical, Integer, Real, Schema
 from nacre.vault import Bound, Segment
 from nacre.vault.exact_sum import BLOCK, ExactSum
+from nacre.vault.products import Products
 
 SCHEMA = Schema(
     columns={
@@ -59,6 +60,11 @@ def sparse(row):
     return jnp.stack([row.codes[1], 5 + row.codes[0]]), jnp.ones(2, jnp.int32)
 
 
+def products(row):
+    waves = floats(row)
+    return Products(waves[:7], waves[7:22].reshape(3, 5), waves[22:].reshape(3, 6))
+
+
 CASES = {
     "integers": (integers, Bound(segments=(Segment(size=9, norm=60000.0),))),
     "floats": (floats, Bound(segments=(Segment(size=40, norm=1.0),))),
@@ -71,6 +77,10 @@ CASES = {
     "sparse by label": (
         sparse,
         Bound(segments=(Segment(size=10, norm=1.5, signed=False),), by=LABEL, count=1),
+    ),
+    "products by label": (
+        products,
+        Bound(segments=(Segment(size=7, norm=1), Segment(size=30, norm=1)), by=LABEL, count=1),
     ),
 }
 

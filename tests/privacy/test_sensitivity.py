@@ -19,6 +19,7 @@ from nacre.schema import Categorical, Integer, Real, Schema
 from nacre.vault import Adjacency, Bound, Segment, Sum
 from nacre.vault.doors import sum as sum_door
 from nacre.vault.exact_sum import ExactSum
+from nacre.vault.products import Products
 
 CLASSES = 3
 UNIT = 65536.0
@@ -66,6 +67,20 @@ def wild_sparse(row):
     return jnp.stack([first, first + row.codes[1] - 1]), (row.numbers - 32768) / 100.0
 
 
+def wild_products(row):
+    return Products(
+        circle(row),
+        jnp.stack([wild_floats(row), circle(row)[:1] * jnp.ones(3)]),
+        jnp.stack([circle(row) * 1e200, circle(row)]),
+    )
+
+
+def products_of_circles(row):
+    """Two products that point the same way, so that their sum is as long as both together."""
+    twice = jnp.stack([circle(row), circle(row)]) / 2**0.5
+    return Products(circle(row), twice, -twice)
+
+
 def block(*segments, **more):
     return Bound(segments=tuple(Segment(**s) for s in segments), **more)
 
@@ -103,11 +118,18 @@ CASES = {
         block({"size": 7, "norm": 2**0.5, "signed": False}, by=LABEL, count=1.0),
     ),
     "wild sparse": (wild_sparse, block({"size": 2, "norm": 5.0}, {"size": 2, "norm": 7.0})),
+    "lying products": (wild_products, block({"size": 2, "norm": 0.5}, {"size": 6, "norm": 1.0})),
+    "products by label": (
+        products_of_circles,
+        block({"size": 2, "norm": 1.0, "weight": 0.3}, {"size": 4, "norm": 1.0}, by=LABEL),
+    ),
 }
 # Features whose rows never point far enough apart to reach the bound of replacing one by another.
 LOOSE = {
     ("lying non-negative floats", Adjacency.REPLACE_ONE),
     ("wild sparse", Adjacency.REPLACE_ONE),
+    ("lying products", Adjacency.REPLACE_ONE),
+    ("products by label", Adjacency.REPLACE_ONE),
 }
 
 

@@ -9,6 +9,7 @@ from nacre.rows import Label, TableEncoder
 from nacre.schema import Categorical, Integer, Schema
 from nacre.vault import Bound, Segment
 from nacre.vault.exact_sum import ExactSum
+from nacre.vault.products import Products
 from nacre.vault.tracing import RefusedFunction
 
 SCHEMA = Schema(
@@ -145,6 +146,61 @@ def test_sparse_and_dense_agree_on_clipping():
 
     for one_of, other in zip(total(dense, bound, rows), total(listed, bound, rows), strict=True):
         np.testing.assert_array_equal(one_of, other)
+
+
+def products(row):
+    x = row.numbers / 65536 / 2
+    return Products(x, jnp.stack([x, x[::-1]]), jnp.stack([x[:1], -x[1:]]))
+
+
+@pytest.mark.parametrize("classes", [None, LABEL])
+def test_products_are_summed_behind_plain_features(classes):
+    rng = np.random.default_rng(2)
+    rows, codes = rng.integers(0, 65537, (1300, 2)), rng.integers(0, 6, (1300, 1))
+    bound = Bound(segments=(Segment(size=2, norm=1.0), Segment(size=2, norm=1.0)), by=classes)
+    sums, _ = total(products, bound, rows, codes)
+    x = rows / 65536 / 2
+    exact = np.concatenate([x, x * x[:, :1] - x[:, ::-1] * x[:, 1:]], axis=1)
+    groups = [np.ones(1300, bool)] if classes is None else [codes[:, 0] == c for c in range(6)]
+    for found, mine in zip(sums, groups, strict=True):
+        np.testing.assert_allclose(found, exact[mine].sum(0), rtol=0, atol=1300 * 2**-12)
+
+
+def test_either_factor_of_a_product_is_clipped_by_itself():
+    def lie(row):
+        return Products(jnp.zeros(0), row.numbers[None] * 100.0, jnp.array([[0.5, 0.0]]))
+
+    sums, _ = total(lie, Bound(segments=(Segment(size=4, norm=1.0),)), [[3, 4]])
+    assert sums[0] == pytest.approx([0.3, 0, 0.4, 0], abs=2**-12)
+
+
+def test_a_factor_that_is_not_finite_makes_the_row_zero():
+    def bad(row):
+        return Products(jnp.ones(1), jnp.ones((1, 1)) / (row.numbers[:1] - 7), jnp.ones((1, 1)))
+
+    bound = Bound(segments=(Segment(size=1, norm=1.0), Segment(size=1, norm=1.0)))
+    sums, counts = total(bad, bound, [[7, 0], [8, 0]])
+    np.testing.assert_array_equal(sums, [[1, 1]])
+    assert counts == [1]
+
+
+@pytest.mark.parametrize(
+    ("returned", "last"),
+    [
+        (Products(jnp.zeros(0), jnp.ones((1, 2)), jnp.ones((1, 2))), {"size": 3}),
+        (Products(jnp.zeros(1), jnp.ones((1, 2)), jnp.ones((1, 2))), {"size": 4}),
+        (Products(jnp.zeros(0), jnp.ones((2, 2)), jnp.ones((1, 2))), {"size": 4}),
+        (Products(jnp.zeros(0), jnp.ones(2), jnp.ones(2)), {"size": 4}),
+        (Products(jnp.zeros(0), jnp.ones((1, 2), int), jnp.ones((1, 2))), {"size": 4}),
+        (Products(jnp.zeros(0), jnp.ones((1, 2)), jnp.ones((1, 2))), {"size": 4, "norm": 2}),
+        (Products(jnp.zeros(0), jnp.ones((1, 2)), jnp.ones((1, 2))), {"size": 4, "signed": False}),
+        (Products(jnp.zeros(0), (jnp.ones((1, 2)),), jnp.ones((1, 2))), {"size": 4}),
+    ],
+)
+def test_products_that_do_not_fill_the_bound_are_refused(returned, last):
+    bound = Bound(segments=(Segment(**{"norm": 1.0} | last),))
+    with pytest.raises(RefusedFunction):
+        ExactSum(lambda row: returned, bound, ENCODER)
 
 
 @pytest.mark.parametrize(

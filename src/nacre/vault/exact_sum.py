@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.rows.encoder import AbstractEncoder, Block
-from nacre.vault.bound import Bound
+from nacre.vault import products
+from nacre.vault.bound import Bound, Segment
 from nacre.vault.noise import on_cpu
+from nacre.vault.products import Products
 from nacre.vault.tracing import RefusedFunction, trace
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ class ExactSum:
         structure: Any = jax.tree.structure(self.features.shape)
         self.sparse = bool(structure == jax.tree.structure((0, 0)))
         self._single = bool(structure == jax.tree.structure(0))
+        self._products = isinstance(self.features.shape, Products)
         outputs = self.features.outputs
         self._check_outputs(outputs)
         self.integer = bool(jnp.issubdtype(outputs[-1].dtype, jnp.integer))
@@ -74,17 +77,27 @@ class ExactSum:
             1.0 if self.integer else 2.0 ** math.ceil(math.log2(s.norm)) * 2.0**-FLOAT_BITS
             for s in bound.segments
         ]
+        if self._products:  # a unit of one factor times a unit of the other
+            self.units[-1] = 4.0**-products.BITS
         self.limits = [
             math.floor(s.norm**2 / unit**2 * (1 + 1e-12))
-            for s, unit in zip(bound.segments, self.units, strict=True)
+            for s, unit in zip(self._plain_segments, self.units, strict=False)
         ]
         if max(self.limits, default=0) >= 2**50:
             raise NacreError("The bound is too large for integer sums: scale the features down.")
 
+    @property
+    def _plain_segments(self) -> tuple[Segment, ...]:
+        return self.bound.segments[:-1] if self._products else self.bound.segments
+
     def _check_outputs(self, outputs: list[Any]) -> None:
+        if self._products:
+            products.check(self.features.shape, self.bound)
+            return
         if not (self._single or self.sparse) or any(getattr(o, "ndim", 0) != 1 for o in outputs):
             raise RefusedFunction(
-                "features(row) must return one vector, or (indices, values) of a sparse one."
+                "features(row) must return one vector, (indices, values) of a sparse one, or "
+                "Products."
             )
         if not any(jnp.issubdtype(outputs[-1].dtype, t) for t in (jnp.integer, jnp.floating)):
             raise RefusedFunction(f"Features must be real numbers, not {outputs[-1].dtype}.")
@@ -128,9 +141,7 @@ class ExactSum:
         valid: jax.Array,
     ) -> tuple[jax.Array, jax.Array]:
         contributions: Any
-        one_row = functools.partial(
-            self._sparse_row if self.sparse else self._dense_row, constants, given
-        )
+        one_row = functools.partial(self._row, constants, given)
         if self.exact:
             contributions, good = jax.vmap(one_row)(rows)
         else:
@@ -147,41 +158,55 @@ class ExactSum:
             indices, values = contributions
             values = jnp.where(good[:, None], values, 0)
             sums = sums.at[label[:, None], indices].add(values, mode="drop")
-        elif classes <= 4:
-            for c in range(classes):
-                mine = good & (label == c)
-                part = jnp.where(mine[:, None], contributions, 0)
-                part_sum = jnp.sum(part, axis=0, dtype=self._wide(len(valid)))
-                sums = sums.at[c].add(part_sum.astype(jnp.int64))
-        else:
+            return sums, counts
+        if not self._products:
+            return sums + self._by_class(contributions, label, good), counts
+        plain, left, right = contributions
+        owner = (label == jnp.arange(classes)[:, None]) & good
+        parts = [self._by_class(plain, label, good), products.summed(left, right, owner)]
+        return sums + jnp.concatenate(parts, axis=1), counts
+
+    def _by_class(self, contributions: jax.Array, label: jax.Array, good: jax.Array) -> jax.Array:
+        """The sum of the rows of each class that count."""
+        classes = self.bound.classes
+        if classes > 4:
             # Integers below 2^53: the float64 product is exact in any order.
             owner = (label == jnp.arange(classes)[:, None]) & good
             part = owner.astype(jnp.float64) @ contributions.astype(jnp.float64)
-            sums += part.astype(jnp.int64)
-        return sums, counts
+            return part.astype(jnp.int64)
+        kind = self._wide(len(label))
+        owners = [good & (label == c) for c in range(classes)]
+        parts = [jnp.where(own[:, None], contributions, 0).sum(0, dtype=kind) for own in owners]
+        return jnp.stack(parts).astype(jnp.int64)
 
     def _wide(self, rows: int) -> Any:
         """32 bits where no sum of that many rows can exceed them, by the public bounds."""
         largest = math.isqrt(max(self.limits, default=0)) + 1
         return jnp.int32 if largest * rows < 2**31 else jnp.int64
 
-    def _dense_row(
-        self, constants: Any, given: list[jax.Array], row: Any
-    ) -> tuple[jax.Array, jax.Array]:
-        (values,) = self.features(*row, *given, constants=constants)
-        good = jnp.all(jnp.isfinite(values))
+    def _row(self, constants: Any, given: list[jax.Array], row: Any) -> tuple[Any, jax.Array]:
+        """What one row contributes, in integers, and whether it counts."""
+        outputs = self.features(*row, *given, constants=constants)
+        if self.sparse:
+            return self._sparse_row(*outputs)
+        good = jnp.all(jnp.stack([jnp.all(jnp.isfinite(values)) for values in outputs]))
+        if not self._products:
+            return self._plain(outputs[0]), good
+        plain, left, right = outputs
+        return (self._plain(plain), self._factor(left), self._factor(right)), good
+
+    def _plain(self, values: jax.Array) -> jax.Array:
         parts = []
-        for place, segment in enumerate(self.bound.segments):
+        for place, segment in enumerate(self._plain_segments):
             start = self.bound.offsets[place]
             part = self._integers(values[start : start + segment.size], place)
             square = jnp.sum(part.astype(jnp.float64) ** 2)
             parts.append(self._clip(part, square, self.limits[place]))
-        return jnp.concatenate(parts) if parts else jnp.zeros(0, jnp.int32), good
+        return jnp.concatenate(parts) if parts else jnp.zeros(0, jnp.int32)
 
     def _sparse_row(
-        self, constants: Any, given: list[jax.Array], row: Any
+        self, indices: jax.Array, values: jax.Array
     ) -> tuple[tuple[jax.Array, jax.Array], jax.Array]:
-        indices, values = self.features(*row, *given, constants=constants)
         good = jnp.all(jnp.isfinite(values))
         good &= jnp.all(indices[1:] > indices[:-1])
         good &= jnp.all((indices >= 0) & (indices < self.bound.size))
@@ -203,8 +228,12 @@ class ExactSum:
             # Unsigned 64-bit numbers first lose what a signed one could not hold.
             small = jnp.minimum(values, 2**26) if values.dtype == jnp.uint64 else values
             return jnp.clip(small.astype(jnp.int64), low, 2**26).astype(jnp.int32)
-        scaled = jnp.nan_to_num(values.astype(jnp.float64)) / jnp.asarray(self.units)[place]
-        return jnp.trunc(jnp.clip(scaled, low.astype(jnp.float64), 2.0**26)).astype(jnp.int32)
+        return _whole(values, jnp.asarray(self.units)[place], low)
+
+    def _factor(self, values: jax.Array) -> jax.Array:
+        """A factor of products in integers, of norm one at most."""
+        part = _whole(values, 2.0**-products.BITS, -(2**26))
+        return self._clip(part, jnp.sum(part.astype(jnp.float64) ** 2), products.LIMIT)
 
     @staticmethod
     def _clip(part: jax.Array, square: jax.Array, limit: Any) -> jax.Array:
@@ -215,6 +244,12 @@ class ExactSum:
         scale = jnp.where(square > limit, jnp.sqrt(limit / square) * (1 - 2.0**-40), 1.0)
         scaled = jnp.trunc(part * scale).astype(part.dtype)
         return jnp.where(square > limit, scaled, part)
+
+
+def _whole(values: jax.Array, unit: Any, low: Any) -> jax.Array:
+    """In units, towards zero, from `low` to 2^26."""
+    scaled = jnp.nan_to_num(values.astype(jnp.float64)) / unit
+    return jnp.trunc(jnp.clip(scaled, jnp.asarray(low, jnp.float64), 2.0**26)).astype(jnp.int32)
 
 
 def _shapes(public: Any) -> Any:

@@ -32,6 +32,7 @@ def model():
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(teacher, "DRAWN", 200)
+        patch.setattr(teacher, "WARM", 200)
         return nacre.fit(stripes(), SCHEMA, method=method, epsilon=math.inf, seed=1)
 
 
@@ -125,3 +126,41 @@ def test_clipped_images_have_the_wanted_moments():
     before = moments(factor, base)[1]
     assert np.abs(average - np.clip(base + mean @ directions, 0, 1)).max() < 0.04
     assert np.abs(covariance - np.eye(5)).max() < 0.35 < np.abs(before - np.eye(5)).max()
+
+
+def test_clipping_takes_nothing_from_gray_images_and_nearly_all_from_wild_ones(model):
+    rng = np.random.default_rng(4)
+    gray = dataclasses.replace(
+        model.generator,
+        means=np.zeros_like(model.generator.means),
+        offsets=np.full_like(model.generator.offsets, 0.5),
+    )
+    assert gray.wider(1e-4).clipped_away(rng) == pytest.approx(0, abs=1e-6)
+    assert gray.wider(1e4).clipped_away(rng) > 0.99
+
+
+def test_a_share_of_the_draws_comes_from_the_other_generator(model):
+    one = dataclasses.replace(
+        model.generator,
+        **{name: getattr(model.generator, name)[:3] for name in ("means", "factors", "offsets")},
+        weights=np.array([0.2, 0.3, 0.5]),
+    )
+    dark, bright = (
+        dataclasses.replace(one.wider(0), means=0 * one.means, offsets=0 * one.offsets + level)
+        for level in (0, 1)
+    )
+    images, classes = dark.beside(bright, 0.75).draw(4000, np.random.default_rng(0))
+    assert images.mean() == pytest.approx(0.75, abs=0.03)
+    assert np.bincount(classes) / 4000 == pytest.approx([0.2, 0.3, 0.5], abs=0.03)
+
+
+def test_samples_alone_teach_most_of_what_there_is(model):
+    own = model.generator.teacher
+    blank = dataclasses.replace(own, weights=np.zeros_like(own.weights))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(teacher, "WARM", 400)
+        rng = np.random.default_rng(5)
+        weights = teacher._warm(nacre.Moments(), blank, model.generator, rng)
+    pixels, labels = stripes()
+    images = (pixels / 255).astype(np.float32)[..., None]
+    assert np.mean(dataclasses.replace(own, weights=weights).labels(images) == labels) > 0.9

@@ -59,6 +59,7 @@ def measure(method: Moments, vault: Vault, questions: Sequence[Sum]) -> Gaussian
     """
     import jax.numpy as jnp
 
+    from nacre.vault.products import Products
     from nacre.vault.view import seen
 
     encoder: Any = vault.encoder
@@ -83,7 +84,8 @@ def measure(method: Moments, vault: Vault, questions: Sequence[Sum]) -> Gaussian
 
     def outer(row: Any) -> Any:
         norm, direction = residual(row)
-        return jnp.concatenate([jnp.minimum(norm / LONGEST, 1.0)[None], triangle(direction)])
+        length = jnp.minimum(norm / LONGEST, 1.0)
+        return Products(length[None], direction[None], direction[None])
 
     sums = vault.sum(direction_question, outer, through=view)
     frame = _frame(sums, total, len(weights), method)
@@ -92,7 +94,7 @@ def measure(method: Moments, vault: Vault, questions: Sequence[Sum]) -> Gaussian
         norm, direction = residual(row)
         z = norm * (direction @ frame)
         z = z / jnp.maximum(1.0, jnp.sqrt(jnp.sum(z * z)))
-        return jnp.concatenate([z, triangle(z)])
+        return Products(z, z[None], z[None])
 
     sums = vault.sum(moment_question, places, through=view)
     counts, means, factors = _by_class(sums, total, frame.shape[1])
@@ -106,20 +108,13 @@ def measure(method: Moments, vault: Vault, questions: Sequence[Sum]) -> Gaussian
     )
 
 
-def triangle(z: Any) -> Any:
-    """The upper triangle of z z' of one row, off-diagonals times sqrt(2): of norm |z|^2."""
-    rows, columns = np.triu_indices(z.shape[-1])
-    factors = np.where(rows == columns, 1.0, math.sqrt(2)).astype(np.float32)
-    return z[rows] * z[columns] * factors
-
-
 def square(values: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """The symmetric matrices whose `triangle` the last axis holds."""
-    rows, columns = np.triu_indices(size)
-    found = np.zeros((*values.shape[:-1], size, size))
-    found[..., rows, columns] = np.where(rows == columns, values, values / math.sqrt(2))
-    found[..., columns, rows] = found[..., rows, columns]
-    return found
+    """Symmetric matrices from noisy ones; off the diagonal there are two answers to each product.
+
+    So the noise there is 1/sqrt(2) of that on the diagonal.
+    """
+    found = values.reshape(*values.shape[:-1], size, size)
+    return np.asarray((found + np.swapaxes(found, -1, -2)) / 2)
 
 
 def _frame(sums: Sums, total: float, size: int, method: Moments) -> NDArray[np.float32]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nacre.methods.moments.gaussians import Gaussians
 
 CHUNK = 1 << 12
-AT_ONCE = 64  # images whose features are computed together
+AT_ONCE = 16  # images whose features are computed together
 CALIBRATION = 600  # draws of a class by which the mean after clipping is set right
 ROUNDS = 12  # in which it is
 STORED = ("weights", "means", "factors", "directions", "offsets")
@@ -117,10 +117,8 @@ class MomentsGenerator(AbstractGenerator):
         gaussians: Gaussians,
         encoder: ImageEncoder,
         rng: np.random.Generator,
-        *,
-        width: float = 1.0,
     ) -> Self:
-        """Gaussians whose clipped images have the measured moments, then `width` times as wide."""
+        """Gaussians whose clipped images have the measured moments."""
         used = np.abs(gaussians.directions).sum(1) > 0  # the others drowned in noise
         inner = np.ix_(used, used)
         factors, offsets = np.zeros_like(gaussians.factors), []
@@ -133,19 +131,35 @@ class MomentsGenerator(AbstractGenerator):
             shape=encoder.schema.shape,
             weights=gaussians.counts / gaussians.counts.sum(),
             means=gaussians.means.astype(np.float32),
-            factors=(width * factors).astype(np.float32),
+            factors=factors.astype(np.float32),
             directions=gaussians.directions.astype(np.float32),
             offsets=np.stack(offsets).astype(np.float32),
             classes=len(gaussians.counts),
         )
 
-    def beside(self, other: Self) -> Self:
-        """Half of the draws from each."""
+    def wider(self, width: float) -> Self:
+        """The same, `width` times as wide before clipping."""
+        return dataclasses.replace(self, factors=np.float32(width) * self.factors)
+
+    def clipped_away(self, rng: np.random.Generator) -> float:
+        """The part of the variance within Gaussians that clipping takes: from 0 to 1."""
+        whole = left = 0.0
+        for place, weight in enumerate(self.weights):
+            latent = rng.standard_normal((CALIBRATION, self.means.shape[1]), np.float32)
+            drawn = self.means[place] + latent @ self.factors[place].T
+            images = self.offsets[place] + drawn @ self.directions
+            whole += weight * float(images.var(0).sum())
+            left += weight * float(np.clip(images, 0, 1).var(0).sum())
+        return 1 - left / max(whole, 1e-12)
+
+    def beside(self, other: Self, share: float) -> Self:
+        """That share of the draws from the other one."""
         joined: dict[str, Any] = {
             name: np.concatenate([getattr(self, name), getattr(other, name)])
-            for name in ("weights", "means", "factors", "offsets")
+            for name in ("means", "factors", "offsets")
         }
-        return dataclasses.replace(self, **joined | {"weights": joined["weights"] / 2})
+        weights = np.concatenate([(1 - share) * self.weights, share * other.weights])
+        return dataclasses.replace(self, weights=weights, **joined)
 
     def draw(
         self, n: int, rng: np.random.Generator

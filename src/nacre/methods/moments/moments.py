@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from nacre.vault import Adjacency, Plan, Vault
 
 LARGEST = 96  # pixels along a side
+SHARP = 2.0  # share of sharp samples, over the part of the variance that clipping takes
 
 
 @final
@@ -63,9 +64,9 @@ class Moments(AbstractMethod):
     teacher_components: int = setting(
         300, "of the scattering features that the teacher sees", low=2, high=2000
     )
-    teacher_steps: int = setting(20, "of the teacher's training", low=1, high=1000)
+    teacher_steps: int = setting(40, "of the teacher's training", low=1, high=1000)
     teacher_rate: float = setting(
-        100.0, "of these steps, at most; less where they are noisy", low=0.001, high=1000
+        200.0, "of these steps, at most; less where they are noisy", low=0.001, high=1000
     )
     momentum: float = setting(0.8, "of these steps", low=0, high=0.999)
 
@@ -89,8 +90,8 @@ class Moments(AbstractMethod):
         """Mean, directions, class moments; with a label also the teacher's steps.
 
         Sensitivity:
-            every segment is a vector of norm at most one, or the upper triangle of z z' with its
-            off-diagonals times sqrt(2), whose norm is |z|^2 <= 1.
+            every segment is a vector of norm at most one, or all products of two such vectors, a
+            matrix whose norm is the product of theirs.
         """
         height, width, channels = encoder.schema.shape
         if max(height, width) > LARGEST:
@@ -115,7 +116,7 @@ class Moments(AbstractMethod):
             bound=Bound(
                 segments=(
                     Segment(size=1, norm=1.0, signed=False, weight=0.3),
-                    Segment(size=cosines * (cosines + 1) // 2, norm=1.0, weight=0.95),
+                    Segment(size=cosines**2, norm=1.0, weight=0.95),
                 )
             ),
         )
@@ -127,7 +128,7 @@ class Moments(AbstractMethod):
             bound=Bound(
                 segments=(
                     Segment(size=count, norm=1.0, weight=0.35),
-                    Segment(size=count * (count + 1) // 2, norm=1.0, weight=0.92),
+                    Segment(size=count**2, norm=1.0, weight=0.92),
                 ),
                 by=label,
                 count=0.15,
@@ -166,9 +167,13 @@ class Moments(AbstractMethod):
         gaussians = measure(self, vault, asked[:3])
         if encoder.label is None:
             return MomentsGenerator.sharp(gaussians, encoder, rng)
-        plain = MomentsGenerator.blurred(gaussians, encoder, rng, width=self.width)
-        drawn = plain.beside(
-            MomentsGenerator.sharp(gaussians, encoder, rng, width=self.sharp_width)
+        blurred, wide = (
+            MomentsGenerator.blurred(gaussians, encoder, rng, width=width)
+            for width in (1.0, self.width)
         )
-        teacher = train(self, vault, asked[3:], drawn, gaussians, rng)
+        sharp = MomentsGenerator.sharp(gaussians, encoder, rng)
+        share = min(1.0, SHARP * blurred.clipped_away(rng))
+        drawn = wide.beside(sharp.wider(self.sharp_width), share)
+        near = blurred.beside(sharp, share)
+        teacher = train(self, vault, asked[3:], drawn, near, gaussians, rng)
         return dataclasses.replace(drawn, teacher=teacher)
