@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.rows.encoder import AbstractEncoder, Block
+from nacre.rows.unit import MOST, WHOLE
 from nacre.vault.bound import Bound
 from nacre.vault.noise import on_cpu
 from nacre.vault.tracing import RefusedFunction, trace
@@ -32,7 +33,9 @@ class ExactSum:
 
     Sensitivity:
         `Bound.sensitivity`, enforced: each segment of each row's contribution is clipped as
-        integers, so the bound holds whatever `features` does.
+        integers, so the bound holds whatever `features` does.  Where a person may have several
+        rows, each clipped contribution is weighed by `Persons.weight`, as integers too, and the
+        bound is that of one person (docs/privacy.md, section 3).
 
     Exactness:
         a row's contribution is a function of the row alone.  Integer features are, in any order
@@ -69,16 +72,23 @@ class ExactSum:
         self._check_outputs(outputs)
         self.integer = bool(jnp.issubdtype(outputs[-1].dtype, jnp.integer))
         self.exact = self.features.exact
-        # One unit of the integer sums, in the units of the features, by segment.
-        self.units = [
+        # One unit of a row's integers, in the units of the features, by segment.
+        self._row_units = [
             1.0 if self.integer else 2.0 ** math.ceil(math.log2(s.norm)) * 2.0**-FLOAT_BITS
             for s in bound.segments
         ]
         self.limits = [
             math.floor(s.norm**2 / unit**2 * (1 + 1e-12))
-            for s, unit in zip(bound.segments, self.units, strict=True)
+            for s, unit in zip(bound.segments, self._row_units, strict=True)
         ]
-        if max(self.limits, default=0) >= 2**50:
+        # What a row that is a whole person counts as; features that are integers are divided among
+        # a person's rows without a rest, floats are on a grid that is fine enough already.
+        self.whole = 1 if encoder.unit is None else WHOLE
+        finer = self.whole if self.integer else 1
+        # One unit of the integer sums, by segment.
+        self.units = [unit / finer for unit in self._row_units]
+        largest = 2**50 if finer == 1 else ((2**63 - 1) // (finer * MOST)) ** 2
+        if max(self.limits, default=0) >= largest:
             raise NacreError("The bound is too large for integer sums: scale the features down.")
 
     def _check_outputs(self, outputs: list[Any]) -> None:
@@ -115,7 +125,12 @@ class ExactSum:
             sums = jnp.zeros((classes, self.bound.size), jnp.int64)
             counts = jnp.zeros(classes, jnp.int64)
             for block in stream:
-                sums, counts = self._step(constants, given, sums, counts, block.rows, block.valid)
+                weight = None if block.persons is None else block.persons.weight
+                if (weight is None) is not (self.whole == 1):
+                    raise NacreError("The program of this sum does not know whose each row is.")
+                sums, counts = self._step(
+                    constants, given, sums, counts, block.rows, block.valid, weight
+                )
             return np.array(sums), np.array(counts)
 
     def _block(
@@ -126,6 +141,7 @@ class ExactSum:
         counts: jax.Array,
         rows: Any,
         valid: jax.Array,
+        weight: jax.Array | None = None,
     ) -> tuple[jax.Array, jax.Array]:
         contributions: Any
         one_row = functools.partial(
@@ -142,12 +158,16 @@ class ExactSum:
             label = self.encoder.classes(rows, by)
         label = jnp.clip(label, 0, classes - 1)
         # The count is of rows that fit; a row whose features fail is absent from both.
-        counts = counts.at[label].add(good.astype(jnp.int64))
+        shares = 1 if weight is None else weight.astype(jnp.int64)
+        counts = counts.at[label].add(good.astype(jnp.int64) * shares)
         if self.sparse:
             indices, values = contributions
+            values = self._weighed(values, weight)
             values = jnp.where(good[:, None], values, 0)
             sums = sums.at[label[:, None], indices].add(values, mode="drop")
-        elif classes <= 4:
+            return sums, counts
+        contributions = self._weighed(contributions, weight)
+        if classes <= 4:
             for c in range(classes):
                 mine = good & (label == c)
                 part = jnp.where(mine[:, None], contributions, 0)
@@ -160,9 +180,20 @@ class ExactSum:
             sums += part.astype(jnp.int64)
         return sums, counts
 
+    def _weighed(self, contributions: jax.Array, weight: jax.Array | None) -> jax.Array:
+        """Clipped contributions, (rows, size), as parts of their persons'; rounded towards zero.
+
+        A row of r that count has floor(WHOLE / r) of WHOLE.  Rounding shrinks every number and
+        keeps its sign, so that r times what is left still is within the bound of one row.
+        """
+        if weight is None:
+            return contributions
+        parts = contributions.astype(jnp.int64) * weight.astype(jnp.int64)[:, None]
+        return parts if self.integer else jax.lax.div(parts, jnp.int64(WHOLE))
+
     def _wide(self, rows: int) -> Any:
         """32 bits where no sum of that many rows can exceed them, by the public bounds."""
-        largest = math.isqrt(max(self.limits, default=0)) + 1
+        largest = (math.isqrt(max(self.limits, default=0)) + 1) * self.whole
         return jnp.int32 if largest * rows < 2**31 else jnp.int64
 
     def _dense_row(
@@ -203,7 +234,7 @@ class ExactSum:
             # Unsigned 64-bit numbers first lose what a signed one could not hold.
             small = jnp.minimum(values, 2**26) if values.dtype == jnp.uint64 else values
             return jnp.clip(small.astype(jnp.int64), low, 2**26).astype(jnp.int32)
-        scaled = jnp.nan_to_num(values.astype(jnp.float64)) / jnp.asarray(self.units)[place]
+        scaled = jnp.nan_to_num(values.astype(jnp.float64)) / jnp.asarray(self._row_units)[place]
         return jnp.trunc(jnp.clip(scaled, low.astype(jnp.float64), 2.0**26)).astype(jnp.int32)
 
     @staticmethod
