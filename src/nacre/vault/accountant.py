@@ -134,8 +134,9 @@ class Release:
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; without noise no epsilon of zero, which might be believed."""
         said = {**dataclasses.asdict(self), "adjacency": self.adjacency.value}
-        unsaid = () if self.private else ("sensitivity", "epsilon", "delta")
-        unsaid += ("unit",) if self.unit == "row" else ()
+        unsaid = set() if self.private else {"sensitivity", "epsilon", "delta"}
+        if self.unit == "row":
+            unsaid.add("unit")
         return {name: value for name, value in said.items() if name not in unsaid}
 
     @staticmethod

@@ -219,17 +219,17 @@ class Loop:
 
         def one(place: Any, state: Any) -> Any:
             own = jax.tree.map(lambda key: key[place], keys)
-            return self._step(state, (rows, persons), valid, own)
+            return self._step(state, rows, valid, own, persons)
 
         return jax.lax.fori_loop(0, count, one, state)
 
-    def _step(self, state: Any, rows: Any, valid: Any, keys: StepKeys) -> Any:
+    def _step(self, state: Any, rows: Any, valid: Any, keys: StepKeys, persons: Any) -> Any:
         with jax.enable_x64(False):
             shared = self.prepare(state, keys.prepare)
         batch, size = draw_batch(keys.sampling, valid, self.threshold)
         sums: tuple[Any, ...] = ()
         for place, stage in enumerate(self.stages):
-            noisy = self._stage_sum(stage, (shared, sums), *rows, batch, size, keys.rows)
+            noisy = self._stage_sum(stage, (shared, sums), rows, persons, batch, size, keys.rows)
             if self.multiplier:
                 noisy = noisy + discrete_gaussian(keys.noise[place], len(noisy))
             # From here on everything is public.
