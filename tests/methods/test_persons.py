@@ -94,6 +94,7 @@ def test_no_public_page_compares_persons_with_rows(fitted):
 def test_a_plan_speaks_of_persons():
     said = str(plan(SCHEMA, epsilon=1, delta=1e-6, rows=50_000))
     assert "per person (up to 3 rows each)" in said
+    assert "up to 3 rows, drawn at random, count as one row together" in said
     assert "of 50,000 persons will be off" in said
     assert plan(SCHEMA, epsilon=1, delta=1e-6).to_dict()["most_rows"] == 3
 

@@ -34,16 +34,17 @@ from nacre.vault.doors.steps import ODDS, _by_person
 from nacre.vault.exact_sum import BLOCK, ExactSum
 from nacre.vault.loop import Loop, LoopStage
 from nacre.vault.noise import system_key
+from nacre.vault.view import seen
 
 ROWS = 5
 COLUMNS = {
     "a": Integer(low=0, high=65536),
     "b": Integer(low=0, high=65536),
-    "label": Categorical(values=("u", "v", "w")),
+    "label": Categorical(values=("u", "v", "w", "x", "y")),
 }
 SCHEMA = Schema(COLUMNS, unit={"column": "who", "rows": ROWS})
 ALONE = Schema(COLUMNS)
-LABEL = Label("label", 3)
+LABEL = Label("label", 5)
 
 
 def signed_floats(row):
@@ -68,10 +69,10 @@ CASES = {
         whole_numbers,
         Bound(segments=(Segment(size=2, norm=60000.0, signed=False),), count=100.0),
     ),
-    "sparse": (counts_of_labels, Bound(segments=(Segment(size=3, norm=1.0, signed=False),))),
+    "sparse": (counts_of_labels, Bound(segments=(Segment(size=5, norm=1.0, signed=False),))),
     "sparse by label": (
         counts_of_labels,
-        Bound(segments=(Segment(size=3, norm=1.0, signed=False),), by=LABEL, count=0.5),
+        Bound(segments=(Segment(size=5, norm=1.0, signed=False),), by=LABEL, count=0.5),
     ),
 }
 
@@ -200,6 +201,18 @@ def test_a_count_is_of_persons(released):
     assert vault.count(question) == len(OTHERS) + 1
 
 
+def test_a_view_goes_by_persons_too():
+    bound = Bound(segments=(Segment(size=2, norm=2.0),), count=1.0)
+    question = Sum(name="seen", share=1.0, bound=bound)
+    rows = table(*OTHERS, PERSONS["fifty like it"])
+    vault = open_vault(rows, SCHEMA, question, epsilon=float("inf"), delta=None)
+    view = vault.view(lambda row: row.numbers / 65536.0)
+    found = vault.sum(question, seen, through=view)
+    means = [np.mean([part["a"], part["b"]], axis=1) / 65536 for part in OTHERS]
+    assert found.total == pytest.approx(len(OTHERS) + 1)
+    np.testing.assert_allclose(found.values[0], np.sum(means, axis=0) + 1, atol=0.01)
+
+
 def test_rows_without_an_id_are_persons_of_their_own(released):
     rows = table(*OTHERS)
     nobody = rows.set_column(0, "who", pa.nulls(rows.num_rows, pa.int64()))
@@ -219,7 +232,7 @@ def test_a_block_to_choose_moves_by_no_more_than_the_bound(adjacency):
 
 
 def test_a_choice_is_made_among_shares_of_persons():
-    bound = Bound(segments=tuple(Segment(size=1, norm=1.0, signed=False) for _ in range(3)))
+    bound = Bound(segments=tuple(Segment(size=1, norm=1.0, signed=False) for _ in range(5)))
     question = Choice(name="c", share=1.0, bound=bound, count=1)
 
     def features(row):
@@ -230,7 +243,7 @@ def test_a_choice_is_made_among_shares_of_persons():
     rows = table(*three, rows_of(9, [UP] * 50, "v"))
     vault = open_vault(rows, SCHEMA, question, epsilon=600)
     choose = vault.choose(question, features)
-    assert choose(np.zeros((1, 3))) == 0
+    assert choose(np.zeros((1, 5))) == 0
 
 
 # -- training ---------------------------------------------------------------------------------

@@ -173,6 +173,8 @@ class Plan:
         each = f"{unit_name(self.unit)}s"
         head = f"{self.method} at {claim}." if self.private else f"{self.method}, {NOT_PRIVATE}."
         lines = [f"{head} {self.reason}".strip()]
+        if self.unit is not None:
+            lines.append(f"  {_counting(self.unit)}")
         for _, alike in itertools.groupby(self.asked, key=_alike):
             planned, *others = alike
             lines += [f"  {_headline(planned)}", f"    {planned.question.meaning}"]
@@ -217,6 +219,16 @@ class Plan:
                 for planned in self.asked
             ],
         }
+
+
+def _counting(unit: Unit) -> str:
+    """What rows mean in a plan for persons."""
+    if unit.rows == 1:
+        return f"Of each person ('{unit.column}') one row, drawn at random, counts."
+    return (
+        f"Of each person ('{unit.column}') up to {unit.rows} rows, drawn at random, count as one "
+        "row together; how many there are is a column of its own."
+    )
 
 
 def _alike(planned: Planned) -> tuple[Any, ...]:
