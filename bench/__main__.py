@@ -15,6 +15,7 @@ NAMES = {
     "growth": "seconds and memory of Mosaic for more columns and more rows",
     "links": "tables made up so that links, tails, gaps and parity are known",
     "peers": "other tools on Adult's official split, if they are installed",
+    "persons": "several rows a person against one, on encounters of diabetes patients",
     "ppem": "PPEM's tables: Credit and patients by ICD-9 category, with columns hidden",
     "readme": "what each method gives on Adult at ε = 1: the README's table",
     "simulated-facts": "made tables: spikes, few values, facts that hold, rules on small groups",

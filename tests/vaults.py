@@ -32,7 +32,14 @@ def open_vault(
     training takes a while.
     """
     if scale is None:
-        plan = Plan.of(questions, epsilon=epsilon, delta=delta, adjacency=adjacency, rows=rows)
+        plan = Plan.of(
+            questions,
+            epsilon=epsilon,
+            delta=delta,
+            adjacency=adjacency,
+            rows=rows,
+            unit=schema.unit,
+        )
     else:
         adjacency = Adjacency(adjacency)
         asked = [(question, question.release(scale, adjacency)) for question in questions]
@@ -41,6 +48,7 @@ def open_vault(
             delta=delta,
             adjacency=adjacency,
             asked=tuple(Planned(question=q, release=r, expected=Expected()) for q, r in asked),
+            unit=schema.unit,
         )
     stream = Stream(TableEncoder.of(schema), data)
     return Vault(stream, plan, charge=charge, on_progress=on_progress)
@@ -71,6 +79,8 @@ def compiled_sum(features, bound, encoder):
 
 class _Ready:
     """An encoder of rows that are encoded already."""
+
+    unit = None
 
     def __init__(self, encoder):
         self.shape = encoder.shape

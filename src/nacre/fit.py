@@ -50,8 +50,10 @@ def fit(
         delta: far below one over the number of rows; left out only where epsilon is infinite.
         method: "auto", a name, or a method with settings such as `PEARL(frequencies=2000)`.
         label: the column to be predicted, instead of the schema's; None for no label.
-        adjacency: "add-remove" (the number of rows is private) or "replace-one".
-        rows: a public estimate of the number of rows, if there is one.
+        adjacency: "add-remove" (the number of rows is private) or "replace-one". Where the schema
+            has a `unit`, neighbors differ in all rows of one person, whatever their number.
+        rows: a public estimate of the number of rows, if there is one; of persons where the schema
+            has a `unit`.
         ledger: where the data set's budget is kept; needs `dataset`, its name there.
         dataset: the name under which the budget was opened.
         bad_rows: "check" stops before anything is spent if a row does not fit the schema (that
@@ -64,7 +66,8 @@ def fit(
         on_progress: called with a stage's name and the part done (None if unknown).
 
     Guarantee:
-        the model's `guarantee`, for one row, from the releases that it lists.
+        the model's `guarantee`, for one row (or one person, where the schema has a `unit`), from
+        the releases that it lists.
     """
     encoder = as_encoder(schema, label, types)
     encoder.require_usable()

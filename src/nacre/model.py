@@ -78,8 +78,11 @@ class Model:
         """Noisy histograms among the releases, where the method kept them; public like the rest.
 
         Of a column that was fitted as a difference there is none: its cells are not the column's.
+        Where a person may have several rows, a row counts as its part of a person.
         """
         replaced = {each.column for each in self.differences}
+        if isinstance(self.encoder, TableEncoder) and self.encoder.unit is not None:
+            replaced |= {str(self.encoder.unit.counted)}
         return tuple(each for each in self.generator.measured() if each.column not in replaced)
 
     def tables(self, *, level: float = 0.95) -> tuple[Answer, ...]:
@@ -102,7 +105,10 @@ class Model:
         """The released tables as arrays; `nacre.answers.as_measurements` gives them to mbi.
 
         Of a column that was fitted as a difference there is none: its cells are not the column's.
+        Where a person may have several rows there is none either: they were counted in parts.
         """
+        if self.encoder.unit is not None:
+            return ()
         replaced = {each.column for each in self.differences}
         tables = self.generator.released()
         return tuple(table for table in tables if not replaced & {*table.columns})
@@ -226,7 +232,8 @@ class Model:
             column = table.column(name)
             if pa.types.is_date(column.type):
                 column = column.cast(pa.timestamp("us"))
-            nullable = self.schema.columns[name].nullable
+            known = self.schema.columns.get(name)  # none for the ids of persons
+            nullable = known is not None and known.nullable
             parts[name] = column.to_pandas(types_mapper=roomy.get if nullable else None)
         return pd.DataFrame(parts)
 

@@ -13,6 +13,7 @@ from nacre.methods import AbstractMethod, choose
 from nacre.rows import AbstractEncoder, ImageEncoder, TableEncoder
 from nacre.schema import KEEP, ImageSchema, Schema, read_any, stated_types
 from nacre.vault import Adjacency, Plan, Release
+from nacre.vault.guarantee import unit_name
 from nacre.vault.plan import as_budget
 
 FEW = 0.1  # a share that is off by more than this tells next to nothing
@@ -80,6 +81,7 @@ def make_plan(
         delta=delta,
         adjacency=adjacency,
         rows=rows,
+        unit=encoder.unit,
         prior=tuple(Release.from_dict(release) for release in encoder.releases),
         method=method.title,
         reason=reason,
@@ -102,15 +104,17 @@ def warn_about_links(
     outlook = method.outlook(encoder, plan, rows)
     if plan.private and outlook.weak:
         warnings.warn(
-            f"{rows:,} rows ({source}) are few for this budget and so many columns: "
-            f"{outlook.words}. Leave out columns that nobody needs, gather more rows, or choose a "
-            "larger epsilon.",
+            f"{rows:,} {_each(plan)} ({source}) are few for this budget and so many columns: "
+            f"{outlook.words}. Leave out columns that nobody needs, gather more {_each(plan)}, or "
+            "choose a larger epsilon.",
             stacklevel=stacklevel,
         )
 
 
 def warn_about_rows(plan: Plan, rows: int, source: str, *, stacklevel: int) -> bool:
     """Warn of a delta that is not small for `rows` rows, and of rows too few for the noise.
+
+    Where there is a unit, all of it is said of persons.
 
     `source` says where the number comes from: public, or the holder's own check.  Returns whether
     there are too few.
@@ -119,9 +123,9 @@ def warn_about_rows(plan: Plan, rows: int, source: str, *, stacklevel: int) -> b
         return False
     if plan.delta >= 1 / rows:
         warnings.warn(
-            f"delta={plan.delta:g} is not below 1/{rows} (rows {source}): such a guarantee permits "
-            f"publishing a whole row. Choose delta well below {1 / rows:.1g}, for example "
-            f"{0.1 / rows:.0e}.",
+            f"delta={plan.delta:g} is not below 1/{rows} ({_each(plan)} {source}): such a "
+            f"guarantee permits publishing a whole {unit_name(plan.unit)}. Choose delta well below "
+            f"{1 / rows:.1g}, for example {0.1 / rows:.0e}.",
             stacklevel=stacklevel,
         )
     # Where a release counts rows, its count tells; a mean feature among thousands would not.
@@ -131,13 +135,18 @@ def warn_about_rows(plan: Plan, rows: int, source: str, *, stacklevel: int) -> b
     if known and min(known) > FEW:
         off = min(1.0, min(known))
         warnings.warn(
-            f"{rows:,} rows ({source}) are few for this budget: even a share of all rows will be "
-            f"off by about {off:.0%}, so the synthetic rows will be mostly noise. Gather more "
-            "rows, or choose a larger epsilon.",
+            f"{rows:,} {_each(plan)} ({source}) are few for this budget: even a share of all "
+            f"{_each(plan)} will be off by about {off:.0%}, so the synthetic rows will be mostly "
+            f"noise. Gather more {_each(plan)}, or choose a larger epsilon.",
             stacklevel=stacklevel,
         )
         return True
     return False
+
+
+def _each(plan: Plan) -> str:
+    """What is counted: rows, or persons."""
+    return f"{unit_name(plan.unit)}s"
 
 
 def as_encoder(given: Any, label: str | None = KEEP, types: Any = None) -> AbstractEncoder:

@@ -51,6 +51,7 @@ class Rejection:
         self.drawn = self.kept = self.tried = self.good = self.inside = 0
         self.passed = dict.fromkeys(self.rules, 0)
         self.weights: Any = None
+        self.gathering = encoder.gathering(self.rules)
 
     @staticmethod
     def _given(generator: AbstractGenerator, fixed: dict[Any, int]) -> AbstractGenerator:
@@ -61,18 +62,20 @@ class Rejection:
         """A table without rows."""
         rng = np.random.default_rng(0)
         drawn = self.encoder.settle(self.generator.sample(1, rng), rng)
-        return self.encoder.decode(drawn[np.zeros(1, bool)])
+        return self._table(drawn[np.zeros(1, bool)], rng)
 
     def batches(self, n: int, rng: np.random.Generator) -> Iterator[pa.Table]:
-        """n rows in all, as a stream of tables."""
+        """n rows in all, as a stream of tables; the last person may lack some."""
         while self.kept < n:
             # Where rows are dropped, as many more are drawn as the past suggests.
             lost = (self.drawn + 1) / (self.kept + 1)
             size = max(1, math.ceil((n - self.kept) * lost))
-            if not self.drawn and self.demanding:
+            if not self.drawn and (self.demanding or self.gathering is not None):
                 size = min(max(PILOT[0], 2 * size), PILOT[1])
-            part = self._candidates(min(CHUNK, self.encoder.at_once, size), rng)
-            part = part.slice(0, n - self.kept)
+            elif self.gathering is not None:  # among few rows, persons of many are rarely whole
+                size = max(PILOT[0], size)
+            rows = self._candidates(min(CHUNK, self.encoder.at_once, size), rng)
+            part = self._table(rows, rng).slice(0, n - self.kept)
             self.kept += part.num_rows
             if self.good < self.drawn * RAREST and self.drawn > PATIENCE:
                 raise NacreError(self._too_rare())
@@ -83,7 +86,14 @@ class Rejection:
         """Whether candidates may be dropped for what their columns are together."""
         return self.encoder.may_drop(self.rules)
 
-    def _candidates(self, size: int, rng: np.random.Generator) -> pa.Table:
+    def _table(self, rows: Any, rng: np.random.Generator) -> pa.Table:
+        """Settled rows as people hold them, whole persons if a person may have several rows."""
+        if self.gathering is None:
+            return self.encoder.decode(rows)
+        rows, ids = self.gathering(rows, rng)
+        return self.gathering.label(self.encoder.decode(rows), ids)
+
+    def _candidates(self, size: int, rng: np.random.Generator) -> Any:
         """What is left of so many candidates."""
         rows = self.encoder.settle(self._draw(size, rng), rng)
         good = rows.valid.copy()
@@ -100,14 +110,16 @@ class Rejection:
         kept = np.ones(len(rows), bool)
         if self.weights is not None:
             kept = rng.random(len(rows)) < self.encoder.chances(rows, self.weights)
+        if self.gathering is not None:
+            kept &= rng.random(len(rows)) < self.gathering.chances(rows)
         self.tried += len(rows)
-        if self.keep is None:
-            self.good += len(rows)
-            return self.encoder.decode(rows if kept.all() else rows[kept])
-        table = self.encoder.decode(rows)
-        asked = np.asarray(pa.array(self.keep(table), pa.bool_()).fill_null(False))
+        asked = np.ones(len(rows), bool)
+        if self.keep is not None:
+            said = self.keep(self.encoder.decode(rows))
+            asked = np.asarray(pa.array(said, pa.bool_()).fill_null(False))
         self.good += int(np.count_nonzero(asked))
-        return table.filter(pa.array(asked & kept))
+        kept &= asked
+        return rows if kept.all() else rows[kept]
 
     def _draw(self, size: int, rng: np.random.Generator) -> Any:
         try:

@@ -120,8 +120,6 @@ columns:
     lines = str(caught.value).splitlines()
     assert lines[0] == f"The schema '{path}' has 11 problems:"
     assert lines[1:] == [
-        "  `unit` is not supported yet: one row must be one person. Bring the table to one row a "
-        "person first, and remove `unit`.",
         "  `lable` is not known here. Did you mean label?",
         "  nacre: '2' is not a schema version known here. This is version 1; a later nacre may "
         "read it.",
@@ -135,6 +133,8 @@ columns:
         "  'z': describe it as {type: ..., ...}.",
         "  'w': no type given. Use one of integer, real, categorical, ordinal, boolean, datetime.",
         "  label 'foo' is not a column. The columns are 'age', 'sex', 'x', 'y', 'z', 'w'.",
+        "  unit: say which column tells persons apart, and how many rows of a person count: "
+        "`unit: {column: person, rows: 5}`.",
     ]
 
 

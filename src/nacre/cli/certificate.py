@@ -15,6 +15,7 @@ from nacre.cli.console import printable, style_of
 
 if TYPE_CHECKING:
     from nacre.model import Model
+    from nacre.schema import Unit
 
 
 def render(model: Model) -> Group:
@@ -92,8 +93,15 @@ def _of_table(model: Model) -> dict[str, str]:
         "schema": f"{count} column{'' if count == 1 else 's'}, {PROVENANCE[schema.provenance]}",
         "schema digest": schema.digest,
         "label": schema.label or "none",
+        **({} if schema.unit is None else {"unit": _unit(schema.unit)}),
         "differences": ", ".join(map(str, model.differences)) or "none",
     }
+
+
+def _unit(unit: Unit) -> str:
+    rows = "one row" if unit.rows == 1 else f"at most {unit.rows} rows"
+    same = f"; {', '.join(unit.constant)} do not change within a person" if unit.constant else ""
+    return f"persons by '{unit.column}', of each {rows} counted{same}"
 
 
 def _of_images(model: Model) -> dict[str, str]:

@@ -82,7 +82,7 @@ def _print(balance: Balance, history: list[Entry]) -> None:
         table.add_row(
             str(entry.id),
             entry.reserved_at[:19].replace("T", " "),
-            Text(entry.method),
+            Text(f"{entry.method}, {entry.note}" if entry.note else entry.method),
             f"{entry.epsilon:.6g}",
             f"{entry.delta:.3g}",
             entry.status,

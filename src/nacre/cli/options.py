@@ -57,7 +57,10 @@ NoLabel = Annotated[bool, typer.Option("--no-label", help="Treat no column as th
 Adjacent = Annotated[
     AdjacencyName, typer.Option("--adjacency", help="Which tables must be hard to tell apart.")
 ]
-Rows = Annotated[int | None, typer.Option(help="A public estimate of the number of rows.")]
+Rows = Annotated[
+    int | None,
+    typer.Option(help="A public estimate of the number of rows (of persons with a `unit`)."),
+]
 LedgerAddress = Annotated[
     str | None, typer.Option("--ledger", help="The ledger's file, or a database URL.")
 ]

@@ -13,7 +13,7 @@ from nacre.cli.help import Command, Group
 from nacre.cli.options import AdjacencyName, Adjacent, Dataset, Json, LedgerAddress, Quiet, Table
 
 if TYPE_CHECKING:
-    from nacre.schema import ImageSchema
+    from nacre.schema import ImageSchema, Unit
 
 app = typer.Typer(
     cls=Group, help="What is public about a table or images: draft it, check data against it."
@@ -44,6 +44,14 @@ def draft(
     label: Annotated[str | None, typer.Option(help="The column to be predicted.")] = None,
     drop: Annotated[
         list[str] | None, typer.Option(help="A column to leave out; may be repeated.")
+    ] = None,
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN:ROWS",
+            help="Whose privacy it is: the column that tells persons apart, and how many rows of a "
+            "person count at most, as in patient:5.",
+        ),
     ] = None,
     most_values: Annotated[
         int | None,
@@ -78,9 +86,9 @@ def draft(
         )
     from nacre.rows.image_source import is_images
 
-    images = is_images(table)
+    images, whose = is_images(table), _unit(unit)
     if images:
-        _refuse_for_images(epsilon, drop, most_values)
+        _refuse_for_images(epsilon, drop, most_values, unit)
     with progress(quiet=quiet) as report:
         if images:
             from nacre.rows.image_draft import draft_images
@@ -97,6 +105,7 @@ def draft(
                 label=label,
                 drop=drop or (),
                 most_values=most_values,
+                unit=whose,
             )
             text, remark = found.to_yaml(), f"{found.describe()}\n{REVIEW}"
         else:
@@ -109,6 +118,7 @@ def draft(
                 types=None if types is None else read_types(types),
                 label=label,
                 drop=drop or (),
+                unit=whose,
                 adjacency=adjacency.value,
                 ledger=ledger,
                 dataset=dataset,
@@ -125,7 +135,7 @@ def draft(
 
 
 def _refuse_for_images(
-    epsilon: float | None, drop: list[str] | None, most_values: int | None
+    epsilon: float | None, drop: list[str] | None, most_values: int | None, unit: str | None
 ) -> None:
     """What a draft of images cannot do."""
     if epsilon is not None:
@@ -133,8 +143,20 @@ def _refuse_for_images(
             "There is no private draft of images: their size and classes are few enough to write "
             "down. Draft without --epsilon and review it, or write the schema by hand."
         )
-    if drop or most_values is not None:
-        stop("--drop and --most-values are for the columns of a table; these are images.")
+    if drop or most_values is not None or unit is not None:
+        stop("--drop, --unit and --most-values are for the columns of a table; these are images.")
+
+
+def _unit(said: str | None) -> Unit | None:
+    """A unit from COLUMN:ROWS."""
+    from nacre.schema import Unit
+
+    if said is None:
+        return None
+    column, _, rows = said.rpartition(":")
+    if not column or not rows.isdecimal():
+        stop(f"--unit must be COLUMN:ROWS, such as patient:5, got {said!r}.")
+    return Unit(column=column, rows=int(rows))
 
 
 @app.command("check", cls=Command)
@@ -151,7 +173,7 @@ def check(
 
     Exits with 2 if any row does not fit.
     """
-    from nacre.rows import open_source
+    from nacre.rows import TableEncoder, open_source
     from nacre.schema import ImageSchema, read_any
 
     facts = read_any(schema)
@@ -165,10 +187,14 @@ def check(
     with progress(quiet=quiet or as_json) as report:
         report(f"checking {table.name}", None)
         found = open_source(table, facts).check(facts)
+        roster = None if facts.unit is None else TableEncoder.of(facts).roster(table)
     if as_json:
-        print_json({"ok": found.ok, **dataclasses.asdict(found)})
+        persons = {} if roster is None else {"persons": roster.count, "beyond": roster.beyond}
+        print_json({"ok": found.ok, **dataclasses.asdict(found), **persons})
     elif not quiet:
         tell(found.describe(), style=None if found.ok else "yellow")
+        if roster is not None and facts.unit is not None:
+            tell(roster.describe(facts.unit))
     if not found.ok:
         raise typer.Exit(BAD_INPUT)
 

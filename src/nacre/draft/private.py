@@ -15,7 +15,17 @@ from nacre.draft.binned import PRESENCE, Binned, settled
 from nacre.draft.kinds import column_facts, declared_column
 from nacre.ledger import Ledger, charged, reserve_in
 from nacre.rows import Source, Stream, TableEncoder, open_source
-from nacre.schema import Boolean, Categorical, Column, Datetime, Integer, Real, Schema, SchemaError
+from nacre.schema import (
+    Boolean,
+    Categorical,
+    Column,
+    Datetime,
+    Integer,
+    Real,
+    Schema,
+    SchemaError,
+    Unit,
+)
 from nacre.schema.columns.column import as_flag
 from nacre.schema.columns.numeric import DIGITS
 from nacre.vault import Adjacency, Bound, Keys, Plan, Release, Segment, Sum, Vault
@@ -32,6 +42,7 @@ def private_draft(
     types: Mapping[str, Any] | None = None,
     label: str | None = None,
     drop: Collection[str] = (),
+    unit: Unit | Mapping[str, Any] | None = None,
     adjacency: Adjacency | str = Adjacency.ADD_REMOVE,
     ledger: Ledger | str | Path | None = None,
     dataset: str | None = None,
@@ -49,6 +60,8 @@ def private_draft(
             120}}, cost nothing.
         label: the column to be predicted.
         drop: columns to leave out.
+        unit: whose privacy it is, where a person may have several rows: {"column": "person",
+            "rows": 5}. It is part of the schema; for the draft one row of each person counts.
         adjacency: "add-remove" or "replace-one"; that of the fit to come.
         ledger: where the data set's budget is kept; needs `dataset`, its name there.
         dataset: the name under which the budget was opened.
@@ -59,11 +72,12 @@ def private_draft(
         of values, the values that many rows hold.
 
     Adjacency:
-        `adjacency`, for one row.
+        `adjacency`, for one row, or for one person of any number of rows with a `unit`.
 
     Sensitivity:
         a row is in one bin of each of M columns: adding it moves the histogram by sqrt(M),
-        replacing it by sqrt(2 M).  Keys: see `Vault.keys`.
+        replacing it by sqrt(2 M).  Keys: see `Vault.keys`.  Of a person one row counts, drawn at
+        random, so that a person moves them as a row does.
 
     Guarantee:
         each column of values gets epsilon / (C + max(1, M - C)) and delta / (2 C); the histogram
@@ -74,15 +88,20 @@ def private_draft(
     """
     check_budget(epsilon, delta)
     adjacency = Adjacency(adjacency)
+    whose = None if unit is None else Unit.of(unit)
+    if whose is not None:
+        drop = {*((drop,) if isinstance(drop, str) else drop), whose.column}
     facts, known = _facts(open_source(data), types, drop, label)
     unknown = {name: said for name, said in facts.items() if known[name] is None}
-    bins = Schema({name: Binned(kind=said["type"]) for name, said in unknown.items()})
+    one = None if whose is None else dataclasses.replace(whose, rows=1, constant=())
+    bins = Schema({name: Binned(kind=said["type"]) for name, said in unknown.items()}, unit=one)
     encoder = TableEncoder(bins)
     plan = Plan.of(
         _questions(unknown, encoder, epsilon, delta),
         epsilon=epsilon,
         delta=delta,
         adjacency=adjacency,
+        unit=bins.unit,
         method="private draft",
     )
     stream = Stream(encoder, data)
@@ -90,7 +109,8 @@ def private_draft(
     with charged(reservation):
         vault = Vault(stream, plan, charge=reservation, on_progress=on_progress)
         found = _find(vault, unknown)
-    return _schema({name: known[name] or found[name] for name in facts}, label, vault.releases)
+    columns = {name: known[name] or found[name] for name in facts}
+    return _schema(columns, label, vault.releases, whose)
 
 
 def _facts(
@@ -107,7 +127,10 @@ def _facts(
 
 
 def _schema(
-    columns: Mapping[str, Column | None], label: str | None, releases: tuple[Release, ...]
+    columns: Mapping[str, Column | None],
+    label: str | None,
+    releases: tuple[Release, ...],
+    unit: Unit | None,
 ) -> Schema:
     kept = {name: column for name, column in columns.items() if column is not None}
     if not kept:
@@ -117,6 +140,7 @@ def _schema(
         label=label if label in kept else None,
         provenance="private",
         releases=tuple(_plain(release) for release in releases),
+        unit=None if unit is None else unit.among(kept),
     )
 
 

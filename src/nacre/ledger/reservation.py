@@ -11,6 +11,9 @@ from typing import Any, final
 from nacre.errors import LedgerError, NacreError
 from nacre.ledger.ledger import Ledger
 from nacre.vault import Plan, Release
+from nacre.vault.guarantee import per, unit_name
+
+PERSONS = "per person"  # how the note of an entry begins whose cost is that of a person
 
 
 @final
@@ -35,6 +38,7 @@ class Reservation:
         """Charge before the noise of `release` is drawn."""
         plan = self.plan
         if self.entry is None:
+            _require_unit(self.ledger, self.dataset, plan)
             self.entry = self.ledger.reserve(
                 self.dataset,
                 epsilon=plan.epsilon,
@@ -44,6 +48,7 @@ class Reservation:
                 releases=len(plan.prior) + len(plan.asked),
                 adjacency=plan.adjacency,
                 method=plan.method,
+                note="" if plan.unit is None else per(unit_name(plan.unit), plan.most_rows),
             )
         if self.recorded >= len(plan.asked):
             raise LedgerError(f"'{release.name}' was not announced to the ledger.")
@@ -79,7 +84,20 @@ def reserve_in(
         return None
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     book.balance(dataset)
+    _require_unit(book, dataset, plan)
     return Reservation(ledger=book, dataset=dataset, plan=plan)
+
+
+def _require_unit(ledger: Ledger, dataset: str, plan: Plan) -> None:
+    """Refuse to add what is per person to what is per row: neither sum would be true."""
+    name = unit_name(plan.unit)
+    for entry in ledger.history(dataset):
+        if (PERSONS if entry.note.startswith(PERSONS) else "per row") != f"per {name}":
+            raise LedgerError(
+                f"This is per {name}, and entry {entry.id} of '{dataset}' is not: the two cannot "
+                "be added. Open a budget under another name for it, and keep in mind that both are "
+                "of the same people."
+            )
 
 
 @contextlib.contextmanager

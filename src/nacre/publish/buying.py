@@ -114,7 +114,14 @@ def buy(
     encoder = TableEncoder(schema)
     question = Sum(name=NAME, meaning="counts for a public report", bound=wanted.bound(), share=1.0)
     adjacency = model.guarantee.adjacency
-    plan = Plan.of([question], epsilon=epsilon, delta=delta, adjacency=adjacency, method=NAME)
+    plan = Plan.of(
+        [question],
+        epsilon=epsilon,
+        delta=delta,
+        adjacency=adjacency,
+        unit=schema.unit,
+        method=NAME,
+    )
     stream = Stream(encoder, data)
     if bad_rows == "check":
         held = stream.check()
@@ -149,5 +156,7 @@ def together(first: Guarantee, others: Sequence[Guarantee]) -> Guarantee:
         delta=math.fsum(g.delta for g in every),
         adjacency=first.adjacency,
         releases=tuple(release for g in every for release in g.releases),
+        unit=first.unit,
+        most_rows=first.most_rows,
         checked=any(g.checked for g in every),
     )

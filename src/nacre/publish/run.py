@@ -142,6 +142,13 @@ def _refuse_unsafe(model: Model) -> None:
             "epsilon and a delta."
         )
     model.guarantee.verify()
+    unit = getattr(model.encoder, "unit", None)
+    if unit is not None and unit.rows > 1:
+        raise NacreError(
+            "There is no public page yet of models in which a person may have several rows: what "
+            "was measured is of persons, and the synthetic table is of rows, so the page would "
+            f"compare unlike things. Fit with `unit: {{column: {unit.column}, rows: 1}}` for one."
+        )
 
 
 def _paying(

@@ -5,13 +5,18 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from nacre.rows.source import Source, Watch
+from nacre.rows.unit import Persons
+from nacre.schema import Unit
+
+if TYPE_CHECKING:
+    from nacre.rows.gathering import Gathering
 
 
 @final
@@ -36,10 +41,12 @@ class Block:
     Attributes:
         rows: a named tuple of integer arrays, the first axis of each being that of rows.
         valid: bool[n].
+        persons: whose they are, where a person may have several rows.
     """
 
     rows: Any
     valid: NDArray[np.bool_]
+    persons: Persons | None = None
 
     def __repr__(self) -> str:
         # Without any content: messages and notebooks must not show private rows by accident.
@@ -48,7 +55,14 @@ class Block:
     @property
     def nbytes(self) -> int:
         """How much memory it takes."""
-        return sum(leaf.nbytes for leaf in self.rows) + self.valid.nbytes
+        own = sum(leaf.nbytes for leaf in self.rows) + self.valid.nbytes
+        return own if self.persons is None else own + self.persons.nbytes
+
+    def one_each(self) -> Block:
+        """The block with one row of each person left to count: the first of a random order."""
+        if self.persons is None:
+            return self
+        return dataclasses.replace(self, valid=self.valid & (self.persons.place == 0))
 
 
 class AbstractEncoder(abc.ABC):
@@ -77,6 +91,11 @@ class AbstractEncoder(abc.ABC):
     @abc.abstractmethod
     def label(self) -> Label | None:
         """What generators are made for each value of, if there is such a thing."""
+
+    @property
+    def unit(self) -> Unit | None:
+        """Whose privacy it is, where a person may have several rows; None if a row is a person."""
+        return None
 
     @property
     def releases(self) -> tuple[Mapping[str, Any], ...]:
@@ -112,7 +131,10 @@ class AbstractEncoder(abc.ABC):
 
     @abc.abstractmethod
     def encode(self, batch: pa.RecordBatch) -> Block:
-        """One batch of the source; elementwise, so a function of each row alone."""
+        """One batch of the source; elementwise, so a function of each row alone.
+
+        Where there is a unit, the column `unit.counted` says how many rows a row's person has.
+        """
 
     @abc.abstractmethod
     def classes(self, rows: Any, label: Label) -> Any:
@@ -158,6 +180,10 @@ class AbstractEncoder(abc.ABC):
     @abc.abstractmethod
     def decode(self, rows: Any) -> pa.Table:
         """Settled rows as an Arrow table."""
+
+    def gathering(self, rules: Sequence[Any]) -> Gathering | None:
+        """What makes persons of settled rows, where a person may have several."""
+        return None
 
     # -- files ---------------------------------------------------------------------------------
 

@@ -68,15 +68,18 @@ class Source:
         return dataclasses.replace(found, lines=faults.records, utf8=not faults.bytes)
 
 
-def open_source(data: Any, names: Sequence[str] | Schema | None = None) -> Source:
+def open_source(
+    data: Any, names: Sequence[str] | Schema | None = None, *, also: Sequence[str] = ()
+) -> Source:
     """A stream over `data`: a pandas, polars or Arrow table, a file, or a folder of files.
 
-    `names` (or a schema) says which columns are needed; the rest is not read.
+    `names` (or a schema) says which columns are needed, `also` those that are beside a schema's;
+    the rest is not read.
     """
     if isinstance(data, Source):
         return data
     schema = names if isinstance(names, Schema) else None
-    wanted = names.names if isinstance(names, Schema) else names
+    wanted = (*names.names, *also) if isinstance(names, Schema) else names
     if isinstance(data, (str, Path)):
         found = _from_path(Path(data), wanted)
         if schema is not None and found.types is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, final
 
@@ -12,8 +13,10 @@ from nacre.errors import NacreError
 from nacre.rows.csv import Faults
 from nacre.rows.encoder import AbstractEncoder, Block
 from nacre.rows.source import Source
+from nacre.rows.unit import Persons, Roster
 
 KEPT = 1 << 30  # bytes of encoded rows that stay in memory, so that a file is parsed once a fit
+CHANGED = "The table has changed since its ids were read. Fit it when it does not change."
 WHOLE = 8 << 30  # bytes of encoded rows that step-wise training may hold
 
 
@@ -28,27 +31,42 @@ class Stream:
         self.encoder = encoder
         self.source: Source = encoder.open(data)
         self._kept: list[Block] | None = None
+        self._known: Roster | None = None
         self._broken = (
             0  # records of the last pass that were no rows; none where the check went well
         )
 
     def check(self) -> int:
-        """The holder's own check, before anything is spent; returns the number of rows."""
+        """The holder's own check, before anything is spent; returns the number of persons."""
         found = self.encoder.check(
             self.source, lambda batches: (batch for batch, _ in self._remembered(batches))
         )
+        what = "row"
+        if (roster := self.roster()) is not None:
+            found, what = roster.count, "person"
         if found < 2:
             raise NacreError(
-                f"{self.source.name} has {found or 'no'} row{'s' if found == 0 else ''}; a "
+                f"{self.source.name} has {found or 'no'} {what}{'s' if found == 0 else ''}; a "
                 "private model of so few would be pure noise. Nothing was spent."
             )
         return found
 
-    def count(self) -> int:
-        """The number of rows, bad ones and records that are no rows included.
+    def roster(self) -> Roster | None:
+        """Whose each row is, where a person may have several: read from the ids, once a fit."""
+        if self._known is None and self.encoder.unit is not None:
+            faults = Faults()
+            self._known = Roster.of(self.encoder.unit, self.source.batches(faults))
+            self._broken = faults.records
+        return self._known
 
-        Public under replace-one only, where a row may become a bad one or a broken record.
+    def count(self) -> int:
+        """The number of persons: of rows, bad ones and records that are no rows included.
+
+        Public under replace-one only, where a row may become a bad one or a broken record, which
+        is one person's, as nobody can tell whose it is.
         """
+        if (roster := self.roster()) is not None:
+            return roster.count + self._broken
         return sum(len(part.valid) for part in self._parts()) + self._broken
 
     def blocks(self, size: int, on_pass: Callable[[], None] | None = None) -> Iterator[Block]:
@@ -88,6 +106,16 @@ class Stream:
         for _ in self._that_fit():
             pass
 
+    def one_row_each(self) -> Iterator[pa.RecordBatch]:
+        """The table as it is read, with one row of each person, drawn at random."""
+        roster, start = self.roster(), 0
+        for batch in self.source.batches():
+            if roster is not None:
+                own = _of_batch(roster, start, batch)
+                start += batch.num_rows
+                batch = batch.filter(pa.array(own.place == 0))
+            yield batch
+
     def _that_fit(self) -> Iterator[Block]:
         """The parts, as long as memory can hold them all."""
         size = 0
@@ -114,18 +142,40 @@ class Stream:
     ) -> Iterator[tuple[pa.RecordBatch, Block]]:
         """A pass over the source, kept for the next one if it is complete and not too large."""
         kept: list[Block] | None = []
-        size = 0
+        size = start = 0
         for batch in batches:
             if not batch.num_rows:
                 continue
-            part = self.encoder.encode(batch)
+            part = self._encode(batch, start)
+            start += batch.num_rows
             size += part.nbytes
             if kept is not None and size <= KEPT:
                 kept.append(part)
             else:
                 kept = None
             yield batch, part
+        if self._known is not None and start != len(self._known.persons):
+            raise NacreError(CHANGED)
         self._kept = kept
+
+    def _encode(self, batch: pa.RecordBatch, start: int) -> Block:
+        """The rows of a batch, of which `start` came before it, that count."""
+        roster, unit = self.roster(), self.encoder.unit
+        if roster is None or unit is None:
+            return self.encoder.encode(batch)
+        own = _of_batch(roster, start, batch)
+        kept = own.kept
+        own, batch = own[kept], batch.filter(pa.array(kept))
+        if unit.counted is not None:
+            batch = batch.append_column(unit.counted, pa.array(own.rows, pa.int16()))
+        return dataclasses.replace(self.encoder.encode(batch), persons=own)
+
+
+def _of_batch(roster: Roster, start: int, batch: pa.RecordBatch) -> Persons:
+    found = roster.persons[start : start + batch.num_rows]
+    if len(found) != batch.num_rows:
+        raise NacreError(CHANGED)
+    return found
 
 
 def _join(encoder: AbstractEncoder, parts: Iterable[Block], empty: tuple[Any, ...]) -> Block:
@@ -135,12 +185,15 @@ def _join(encoder: AbstractEncoder, parts: Iterable[Block], empty: tuple[Any, ..
         for place in range(len(empty))
     ]
     valid = np.concatenate([np.zeros(0, np.bool_), *(part.valid for part in every)])
-    return Block(type(encoder.shape)(*leaves), valid)
+    known = [part.persons for part in every if part.persons is not None]
+    persons = None if encoder.unit is None else Persons.concat(known)
+    return Block(type(encoder.shape)(*leaves), valid, persons)
 
 
 def _slice(block: Block, start: int, stop: int) -> Block:
     leaves = (leaf[start:stop] for leaf in block.rows)
-    return Block(type(block.rows)(*leaves), block.valid[start:stop])
+    persons = None if block.persons is None else block.persons[start:stop]
+    return Block(type(block.rows)(*leaves), block.valid[start:stop], persons)
 
 
 def _padded(block: Block, size: int) -> Block:
@@ -148,4 +201,8 @@ def _padded(block: Block, size: int) -> Block:
     leaves = (
         np.concatenate([leaf, np.zeros((more, *leaf.shape[1:]), leaf.dtype)]) for leaf in block.rows
     )
-    return Block(type(block.rows)(*leaves), np.concatenate([block.valid, np.zeros(more, np.bool_)]))
+    persons = block.persons
+    if persons is not None:
+        persons = Persons.concat([persons, Persons.nobody(more)])
+    valid = np.concatenate([block.valid, np.zeros(more, np.bool_)])
+    return Block(type(block.rows)(*leaves), valid, persons)

@@ -15,9 +15,11 @@ from nacre.errors import NacreError
 from nacre.rows.completion import Completion
 from nacre.rows.differences import Difference, Differences, find_differences
 from nacre.rows.encoder import AbstractEncoder, Block, Label
+from nacre.rows.gathering import Gathering
 from nacre.rows.source import Source, Watch, open_source
+from nacre.rows.unit import Roster
 from nacre.rows.weights import Weights, weigh
-from nacre.schema import Encoded, Layout, Schema, SchemaError, as_types, stated_types
+from nacre.schema import Encoded, Layout, Schema, SchemaError, Unit, as_types, stated_types
 from nacre.schema.constraints.condition import ColumnValues
 from nacre.schema.constraints.constraint import Rule
 from nacre.schema.constraints.domain import Contradiction, narrow
@@ -63,11 +65,11 @@ class TableEncoder(AbstractEncoder):
     @classmethod
     def of(cls, schema: Schema, types: pa.Schema | None = None) -> Self:
         """The encoder of a schema, with the differences that its constraints ask for."""
-        return cls(schema, find_differences(Completion(schema).modeled), types)
+        return cls(schema, find_differences(Completion(schema.counted).modeled), types)
 
     @cached_property
     def _completion(self) -> Completion:
-        return Completion(self.schema)
+        return Completion(self.schema.counted)
 
     @cached_property
     def _way(self) -> Differences:
@@ -127,6 +129,11 @@ class TableEncoder(AbstractEncoder):
         return place
 
     @property
+    def unit(self) -> Unit | None:
+        """The schema's own."""
+        return self.schema.unit
+
+    @property
     def releases(self) -> tuple[Mapping[str, Any], ...]:
         """What a private draft of the schema has released."""
         return self.schema.releases
@@ -155,8 +162,13 @@ class TableEncoder(AbstractEncoder):
     # -- the way in ----------------------------------------------------------------------------
 
     def open(self, data: Any) -> Source:
-        """A stream over the schema's columns of a frame, file or folder."""
-        return open_source(data, self.schema)
+        """A stream over the schema's columns of a frame, file or folder, and over ids."""
+        also = () if self.unit is None else (self.unit.column,)
+        return open_source(data, self.schema, also=also)
+
+    def roster(self, data: Any) -> Roster | None:
+        """Whose each row is, where a person may have several.  The holder's own view."""
+        return None if self.unit is None else Roster.of(self.unit, self.open(data).batches())
 
     def check(self, source: Source, watch: Watch) -> int:
         """How many rows there are, or how many do not fit the schema, by column."""
@@ -171,7 +183,7 @@ class TableEncoder(AbstractEncoder):
 
     def encode(self, batch: pa.RecordBatch) -> Block:
         """Positions and codes; elementwise, so a function of each row alone."""
-        encoded = self._way.subtract(self._completion.drop(self.schema.encode(batch)))
+        encoded = self._way.subtract(self._completion.drop(self.schema.counted.encode(batch)))
         shifts = np.array([number.shift for number in self.layout.numbers], np.int64)
         return Block(
             Row(
@@ -211,7 +223,7 @@ class TableEncoder(AbstractEncoder):
 
     def holds(self, rows: Encoded, rules: Sequence[Rule]) -> list[NDArray[np.bool_]]:
         """For each rule, which rows satisfy it."""
-        view = ColumnValues.of(self.schema.columns, rows)
+        view = ColumnValues.of(self.schema.counted.columns, rows)
         return [rule.holds(view) for rule in rules]
 
     def may_drop(self, rules: Sequence[Rule]) -> bool:
@@ -230,25 +242,30 @@ class TableEncoder(AbstractEncoder):
                 asked &= holds
         computed = {f.column for f in self.schema.bound_facts if not isinstance(f, Absence)}
         sources = {f.column: f.sources for f in self.schema.bound_facts}
+        columns = self.schema.counted.columns
         return weigh(
-            self.schema.columns,
-            ColumnValues.of(self.schema.columns, rows),
+            columns,
+            ColumnValues.of(columns, rows),
             asked=asked,
             good=good,
             rules=rules,
             label=self.schema.label,
-            free=[name for name in self.schema.names if name not in computed],
+            free=[name for name in columns if name not in computed],
             sources=sources,
         )
 
     def chances(self, rows: Encoded, weights: Weights) -> NDArray[np.float64]:
         """See `AbstractEncoder`."""
-        return weights.chances(ColumnValues.of(self.schema.columns, rows))
+        return weights.chances(ColumnValues.of(self.schema.counted.columns, rows))
 
     def decode(self, rows: Encoded) -> pa.Table:
         """The table, in the stated types or the schema's own."""
-        table = self.schema.decode(rows)
+        table = self.schema.counted.decode(rows).select(self.schema.names)
         return table if self.types is None else as_types(table, self.types)
+
+    def gathering(self, rules: Sequence[Rule]) -> Gathering | None:
+        """See `AbstractEncoder`."""
+        return None if self.unit is None else Gathering(self.schema, rules)
 
     # -- files ---------------------------------------------------------------------------------
 
@@ -269,5 +286,5 @@ class TableEncoder(AbstractEncoder):
         if text is not None:
             read = pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(text)))
             types = stated_types(read, schema)
-        way = Differences.from_list(Completion(schema).modeled, said["differences"])
+        way = Differences.from_list(Completion(schema.counted).modeled, said["differences"])
         return cls(schema, tuple(way.stated), types)

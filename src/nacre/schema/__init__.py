@@ -13,6 +13,7 @@ from nacre.schema.images import ImageSchema, read_any
 from nacre.schema.layout import Code, Encoded, Layout, Number
 from nacre.schema.schema import KEEP, Schema
 from nacre.schema.stated import stated_types
+from nacre.schema.unit import Unit
 
 __all__ = [
     "KEEP",
@@ -32,6 +33,7 @@ __all__ = [
     "Real",
     "Schema",
     "SchemaError",
+    "Unit",
     "as_types",
     "draft",
     "read_any",

@@ -16,6 +16,8 @@ from nacre.schema.columns.moment import Datetime
 from nacre.schema.columns.numeric import Integer, Real
 from nacre.schema.columns.unreadable import Unreadable
 from nacre.schema.errors import SchemaError
+from nacre.schema.unit import KEYS as UNIT_KEYS
+from nacre.schema.unit import unknown_keys
 
 VERSION = 1
 WIDTH = 96  # of a written line, two blanks of indent apart
@@ -25,6 +27,7 @@ TYPES: dict[str, type[Column]] = {
 KEYS = (
     "nacre",
     "label",
+    "unit",
     "provenance",
     "reviewed",
     "columns",
@@ -32,10 +35,6 @@ KEYS = (
     "facts",
     "protect",
     "releases",
-)
-UNIT = (
-    "`unit` is not supported yet: one row must be one person. Bring the table to one row a person "
-    "first, and remove `unit`."
 )
 GUIDE = """\
 # A nacre schema: only facts that are public anyway, because models carry them in the open.
@@ -55,6 +54,10 @@ GUIDE = """\
 # `protect: [[age, wage]]` asks to hide the distribution of columns; only the method ppem does.
 """
 LABEL = "# The column that models learn to predict.\n"
+UNIT = """\
+# Whose privacy it is: `column` tells persons apart (it is never fitted), at most `rows` rows of a
+# person count, and columns that are `constant` do not change within a person.
+"""
 PROVENANCE = """\
 # Where these facts come from: declared (known without the rows), data (read from the rows, so
 # not private), private (paid for with privacy budget; see `releases`).
@@ -154,11 +157,14 @@ class _Reader:
 
 def unpack(said: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """A schema's fields from its plain form, and the problems outside its columns."""
-    problems = [UNIT] if "unit" in said else []
-    problems += [
+    problems = [
         f"`{key}` is not known here.{_suggest(key, KEYS)}"
         for key in map(str, said)
-        if key not in (*KEYS, "unit")
+        if key not in KEYS
+    ]
+    problems += [
+        f"unit: `{key}` is not known.{_suggest(key, UNIT_KEYS)}"
+        for key in unknown_keys(said.get("unit"))
     ]
     if as_whole(said.get("nacre", VERSION)) != VERSION:
         problems.append(
@@ -182,6 +188,7 @@ def unpack(said: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         "constraints": said.get("constraints") or (),
         "facts": said.get("facts") or (),
         "protect": said.get("protect") or (),
+        "unit": said.get("unit"),
     }
     return parts, problems
 
@@ -237,6 +244,8 @@ def dump(
     parts = [GUIDE, _yaml({"nacre": said["nacre"]})]
     if "label" in said:
         parts += [LABEL, _yaml({"label": said["label"]})]
+    if "unit" in said:
+        parts += [UNIT, _column_lines("unit", said["unit"]).removeprefix("  ")]
     if said["provenance"] != "declared" or said["reviewed"]:
         parts += [PROVENANCE, _yaml({"provenance": said["provenance"]})]
     # A fit asks for a review only of what was read from the rows.

@@ -27,6 +27,7 @@ from nacre.schema.facts.understand import understand_facts
 from nacre.schema.layout import Code, Encoded, Layout, Number
 from nacre.schema.protected import USUAL, as_sets, require_known
 from nacre.schema.suggest import suggest
+from nacre.schema.unit import Unit
 
 PROVENANCES = ("declared", "data", "private")
 KEEP: Any = object()
@@ -52,6 +53,7 @@ class Schema:
             {"group determined by code": {"A1": "A"}}.
         protect: sets of columns whose joint distribution is itself a secret, such as "age+wage" or
             "age+wage@0.01"; only `ppem` hides it (α-LMDP), and other methods refuse.
+        unit: whose privacy it is, where a person may have several rows; None if a row is a person.
 
     Examples:
         >>> from nacre.schema import Boolean, Integer
@@ -68,11 +70,14 @@ class Schema:
     constraints: Sequence[Constraint | str | Mapping[str, Any]] = ()
     facts: Sequence[Fact | str | Mapping[str, Any]] = ()
     protect: Sequence[Any] = ()
+    unit: Unit | None = None
     bound_facts: tuple[BoundFact, ...] = dataclasses.field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", dict(self.columns))
         object.__setattr__(self, "releases", tuple(self.releases))
+        if self.unit is not None:
+            object.__setattr__(self, "unit", Unit.of(self.unit))
         if problems := self._problems():
             raise SchemaError(problems)
 
@@ -104,6 +109,8 @@ class Schema:
             found.append(f"reviewed={shown(self.reviewed)} must be true or false.")
         if not all(isinstance(release, dict) for release in self.releases):
             found.append("releases must be a list of mappings, as a private draft writes them.")
+        if self.unit is not None:
+            found += self.unit.problems(self.columns)
         known = not found
         found += self._settle_protected(known=known)
         return found + self._settle_constraints(known=known) + self._settle_facts(known=known)
@@ -151,6 +158,17 @@ class Schema:
     def names(self) -> tuple[str, ...]:
         """The columns' names, in order."""
         return tuple(self.columns)
+
+    @cached_property
+    def counted(self) -> Schema:
+        """The table that methods learn from: with how many rows a person has as one more column.
+
+        The schema itself where a row is a person, or one row of each counts.
+        """
+        if self.unit is None or self.unit.counted is None:
+            return self
+        columns = {**self.columns, self.unit.counted: self.unit.counts}
+        return dataclasses.replace(self, columns=columns, unit=None)
 
     @cached_property
     def digest(self) -> str:
@@ -287,6 +305,7 @@ class Schema:
             constraints=[said for said, rule in pairs if rule.names <= columns.keys()],
             facts=self._facts_of(columns),
             protect=[one for one in as_sets(self.protect, USUAL) if {*one.columns} <= {*names}],
+            unit=None if self.unit is None else self.unit.among(columns),
         )
 
     def _facts_of(self, columns: Mapping[str, Column]) -> list[Fact]:
@@ -334,6 +353,8 @@ class Schema:
         said: dict[str, Any] = {"nacre": document.VERSION}
         if self.label is not None:
             said["label"] = self.label
+        if self.unit is not None:
+            said["unit"] = self.unit.to_dict()
         said |= {"provenance": self.provenance, "reviewed": self.reviewed}
         said["columns"] = {name: column.to_dict() for name, column in self.columns.items()}
         if self.constraints:

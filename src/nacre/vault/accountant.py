@@ -24,6 +24,7 @@ SLACK_EPSILON = 1e-8
 SLACK_DELTA = 1e-9
 
 ONE_SHOT = ("gaussian", "exponential")  # mechanisms that are mu-Gaussian-DP by themselves
+UNITS = ("row", "person")
 NONE = "none"  # the mechanism of an answer without noise
 
 
@@ -40,6 +41,8 @@ class Release:
           earlier answer: these were reserved before it, it costs no more, and they are added.
         - 'approximate': a mechanism proved (`epsilon`, `delta`)-private by itself.
         - 'none': the answer as it is, without noise; nothing is promised.
+
+    Its cost is that of one row of the table, or of one person, by `unit`.
     """
 
     name: str
@@ -53,8 +56,11 @@ class Release:
     steps: int = 1
     epsilon: float = 0.0
     delta: float = 0.0
+    unit: str = "row"
 
     def __post_init__(self) -> None:
+        if self.unit not in UNITS:
+            raise NacreError(f"A release is per row or per person, not per {self.unit!r}.")
         if self.mechanism not in (*ONE_SHOT, "subsampled-gaussian", "approximate", NONE):
             raise NacreError(f"Unknown mechanism {self.mechanism!r} in release {self.name!r}.")
         if not all(isinstance(x, str) for x in (self.name, self.theorem)):
@@ -122,12 +128,15 @@ class Release:
             size=self.size,
             rate=self.rate,
             steps=self.steps,
+            unit=self.unit,
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; without noise no epsilon of zero, which might be believed."""
         said = {**dataclasses.asdict(self), "adjacency": self.adjacency.value}
-        unsaid = () if self.private else ("sensitivity", "epsilon", "delta")
+        unsaid = set() if self.private else {"sensitivity", "epsilon", "delta"}
+        if self.unit == "row":
+            unsaid.add("unit")
         return {name: value for name, value in said.items() if name not in unsaid}
 
     @staticmethod
@@ -203,6 +212,11 @@ def epsilon_of(
         raise NacreError(
             f"'{other[0]}' was released under another adjacency than {adjacency.value}; the two "
             "cannot be composed. Use the same adjacency throughout."
+        )
+    if len({r.unit for r in releases}) > 1:
+        raise NacreError(
+            "Some releases are per row and some per person; their costs cannot be added. Draft and "
+            "fit with the same `unit`."
         )
     if not all(r.private for r in releases):
         return math.inf

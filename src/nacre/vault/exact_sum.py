@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.rows.encoder import AbstractEncoder, Block
+from nacre.rows.unit import MOST, WHOLE
 from nacre.vault import products
 from nacre.vault.bound import Bound, Segment
 from nacre.vault.noise import on_cpu
@@ -34,7 +35,9 @@ class ExactSum:
 
     Sensitivity:
         `Bound.sensitivity`, enforced: each segment of each row's contribution is clipped as
-        integers, so the bound holds whatever `features` does.
+        integers, so the bound holds whatever `features` does.  Where a person may have several
+        rows, each clipped contribution is weighed by `Persons.weight`, as integers too, and the
+        bound is that of one person (docs/privacy.md, section 3).
 
     Exactness:
         a row's contribution is a function of the row alone.  Integer features are, in any order
@@ -72,18 +75,25 @@ class ExactSum:
         self._check_outputs(outputs)
         self.integer = bool(jnp.issubdtype(outputs[-1].dtype, jnp.integer))
         self.exact = self.features.exact
-        # One unit of the integer sums, in the units of the features, by segment.
-        self.units = [
+        # One unit of a row's integers, in the units of the features, by segment.
+        self._row_units = [
             1.0 if self.integer else 2.0 ** math.ceil(math.log2(s.norm)) * 2.0**-FLOAT_BITS
             for s in bound.segments
         ]
         if self._products:  # a unit of one factor times a unit of the other
-            self.units[-1] = 4.0**-products.BITS
+            self._row_units[-1] = 4.0**-products.BITS
         self.limits = [
             math.floor(s.norm**2 / unit**2 * (1 + 1e-12))
-            for s, unit in zip(self._plain_segments, self.units, strict=False)
+            for s, unit in zip(self._plain_segments, self._row_units, strict=False)
         ]
-        if max(self.limits, default=0) >= 2**50:
+        # What a row that is a whole person counts as; features that are integers are divided among
+        # a person's rows without a rest, floats are on a grid that is fine enough already.
+        self.whole = 1 if encoder.unit is None else WHOLE
+        finer = self.whole if self.integer else 1
+        # One unit of the integer sums, by segment.
+        self.units = [unit / finer for unit in self._row_units]
+        largest = 2**50 if finer == 1 else ((2**63 - 1) // (finer * MOST)) ** 2
+        if max(self.limits, default=0) >= largest:
             raise NacreError("The bound is too large for integer sums: scale the features down.")
 
     @property
@@ -93,6 +103,8 @@ class ExactSum:
     def _check_outputs(self, outputs: list[Any]) -> None:
         if self._products:
             products.check(self.features.shape, self.bound)
+            if self.encoder.unit is not None:
+                raise RefusedFunction("Products are for tables in which a row is a person.")
             return
         if not (self._single or self.sparse) or any(getattr(o, "ndim", 0) != 1 for o in outputs):
             raise RefusedFunction(
@@ -128,7 +140,12 @@ class ExactSum:
             sums = jnp.zeros((classes, self.bound.size), jnp.int64)
             counts = jnp.zeros(classes, jnp.int64)
             for block in stream:
-                sums, counts = self._step(constants, given, sums, counts, block.rows, block.valid)
+                weight = None if block.persons is None else block.persons.weight
+                if (weight is None) is not (self.whole == 1):
+                    raise NacreError("The program of this sum does not know whose each row is.")
+                sums, counts = self._step(
+                    constants, given, sums, counts, block.rows, block.valid, weight
+                )
             return np.array(sums), np.array(counts)
 
     def _block(
@@ -139,6 +156,7 @@ class ExactSum:
         counts: jax.Array,
         rows: Any,
         valid: jax.Array,
+        weight: jax.Array | None = None,
     ) -> tuple[jax.Array, jax.Array]:
         contributions: Any
         one_row = functools.partial(self._row, constants, given)
@@ -153,13 +171,16 @@ class ExactSum:
             label = self.encoder.classes(rows, by)
         label = jnp.clip(label, 0, classes - 1)
         # The count is of rows that fit; a row whose features fail is absent from both.
-        counts = counts.at[label].add(good.astype(jnp.int64))
+        shares = 1 if weight is None else weight.astype(jnp.int64)
+        counts = counts.at[label].add(good.astype(jnp.int64) * shares)
         if self.sparse:
             indices, values = contributions
+            values = self._weighed(values, weight)
             values = jnp.where(good[:, None], values, 0)
             sums = sums.at[label[:, None], indices].add(values, mode="drop")
             return sums, counts
         if not self._products:
+            contributions = self._weighed(contributions, weight)
             return sums + self._by_class(contributions, label, good), counts
         plain, left, right = contributions
         owner = (label == jnp.arange(classes)[:, None]) & good
@@ -179,9 +200,20 @@ class ExactSum:
         parts = [jnp.where(own[:, None], contributions, 0).sum(0, dtype=kind) for own in owners]
         return jnp.stack(parts).astype(jnp.int64)
 
+    def _weighed(self, contributions: jax.Array, weight: jax.Array | None) -> jax.Array:
+        """Clipped contributions, (rows, size), as parts of their persons'; rounded towards zero.
+
+        A row of r that count has floor(WHOLE / r) of WHOLE.  Rounding shrinks every number and
+        keeps its sign, so that r times what is left still is within the bound of one row.
+        """
+        if weight is None:
+            return contributions
+        parts = contributions.astype(jnp.int64) * weight.astype(jnp.int64)[:, None]
+        return parts if self.integer else jax.lax.div(parts, jnp.int64(WHOLE))
+
     def _wide(self, rows: int) -> Any:
         """32 bits where no sum of that many rows can exceed them, by the public bounds."""
-        largest = math.isqrt(max(self.limits, default=0)) + 1
+        largest = (math.isqrt(max(self.limits, default=0)) + 1) * self.whole
         return jnp.int32 if largest * rows < 2**31 else jnp.int64
 
     def _row(self, constants: Any, given: list[jax.Array], row: Any) -> tuple[Any, jax.Array]:
@@ -228,7 +260,7 @@ class ExactSum:
             # Unsigned 64-bit numbers first lose what a signed one could not hold.
             small = jnp.minimum(values, 2**26) if values.dtype == jnp.uint64 else values
             return jnp.clip(small.astype(jnp.int64), low, 2**26).astype(jnp.int32)
-        return _whole(values, jnp.asarray(self.units)[place], low)
+        return _whole(values, jnp.asarray(self._row_units)[place], low)
 
     def _factor(self, values: jax.Array) -> jax.Array:
         """A factor of products in integers, of norm one at most."""

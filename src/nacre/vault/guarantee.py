@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from nacre.errors import NacreError
-from nacre.vault.accountant import Release, epsilon_of
+from nacre.schema import Unit
+from nacre.vault.accountant import UNITS, Release, epsilon_of
 from nacre.vault.bound import Adjacency
 
 ONE_SHOT = (
@@ -36,6 +37,16 @@ NOT_PRIVATE = "NOT PRIVATE: no noise was added; rows may be recognizable"
 NOTHING = (
     "Nothing is promised: the model, and every table that is drawn from it, may show rows of the "
     "table as they are. Treat both as the table itself."
+)
+PERSONS = (
+    "A person is all rows of the same id, a row without an id one person; at most {rows} of a "
+    "person's rows, drawn at random, count, and together they weigh as much as one row. Ids are "
+    "told apart by a keyed 128-bit hash (computational), and are in nothing that was released."
+)
+ONE_ROW = (
+    "A person is all rows of the same id, a row without an id one person; one of a person's rows, "
+    "drawn at random, counts. Ids are told apart by a keyed 128-bit hash (computational), and are "
+    "in nothing that was released."
 )
 METADATA = "The schema, the types that were stated, and all settings are public."
 LMDP = (
@@ -70,7 +81,7 @@ class Hidden:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """(epsilon, delta)-differential privacy for one row under `adjacency`.
+    """(epsilon, delta)-differential privacy for one row, or one person, under `adjacency`.
 
     With an infinite epsilon, and delta one, it says that nothing is promised.
 
@@ -79,7 +90,8 @@ class Guarantee:
         delta: likewise.
         adjacency: which tables must be hard to tell apart.
         releases: what the numbers follow from.
-        unit: whose privacy it is.
+        unit: whose privacy it is: that of a "row", or of a "person" of any number of rows.
+        most_rows: how many rows of a person count, at most; None if a row is a person.
         checked: whether the rows were found to fit the schema first; the guarantee then holds
             among tables that fit it.
         hidden: columns for which α-LMDP was asked; nothing of epsilon and delta follows from it.
@@ -90,6 +102,7 @@ class Guarantee:
     adjacency: Adjacency
     releases: tuple[Release, ...] = ()
     unit: str = "row"
+    most_rows: int | None = None
     checked: bool = False
     hidden: tuple[Hidden, ...] = ()
 
@@ -102,8 +115,13 @@ class Guarantee:
             raise NacreError(f"delta must lie strictly between 0 and 1, got {self.delta}.")
         if self.private and not all(release.private for release in self.releases):
             raise NacreError("A release without noise is in the list, so epsilon is infinite.")
-        if self.unit != "row":
-            raise NacreError(f"The unit of privacy is the row here, not {self.unit!r}.")
+        if self.unit not in UNITS or any(r.unit != self.unit for r in self.releases):
+            raise NacreError(
+                f"The unit of privacy is a row or a person, and that of all releases; got "
+                f"{self.unit!r}."
+            )
+        if (self.most_rows is None) is not (self.unit == "row") or (self.most_rows or 1) < 1:
+            raise NacreError("How many rows of a person count is said where the unit is a person.")
 
     @property
     def private(self) -> bool:
@@ -117,6 +135,8 @@ class Guarantee:
             return (NOTHING, *self._partly(), *self._hides())
         kinds = {release.mechanism for release in self.releases}
         said = [METADATA, READING]
+        if self.most_rows is not None:
+            said.append(ONE_ROW if self.most_rows == 1 else PERSONS.format(rows=self.most_rows))
         if self.checked:
             said.append(CHECKED)
         if "gaussian" in kinds:
@@ -180,7 +200,7 @@ class Guarantee:
         return (
             f"(ε = {upwards(self.epsilon, 4):g}, δ = {upwards(self.delta, 6):g}), "
             f"{self.adjacency.value}, "
-            f"per {self.unit}, {number} release{'' if number == 1 else 's'}"
+            f"{per(self.unit, self.most_rows)}, {number} release{'' if number == 1 else 's'}"
             f"{', among tables that fit the schema' if self.checked else ''}"
             f"{beside if self.hidden else ''}"
         )
@@ -193,6 +213,7 @@ class Guarantee:
             "delta": self.delta if self.private else None,
             "adjacency": self.adjacency.value,
             "unit": self.unit,
+            **({} if self.most_rows is None else {"most_rows": self.most_rows}),
             "checked": self.checked,
             "hidden": [{"columns": list(h.columns), "alpha": h.alpha} for h in self.hidden],
             "releases": [release.to_dict() for release in self.releases],
@@ -211,12 +232,30 @@ class Guarantee:
             adjacency=Adjacency(data["adjacency"]),
             releases=tuple(Release.from_dict(r) for r in data["releases"]),
             unit=str(data["unit"]),
+            most_rows=None if data.get("most_rows") is None else int(data["most_rows"]),
             checked=data["checked"] is True,
             hidden=tuple(
                 Hidden(tuple(said["columns"]), float(said["alpha"]))
                 for said in data.get("hidden", ())
             ),
         )
+
+
+def unit_name(unit: Unit | None) -> str:
+    """Whose privacy it is, in a word."""
+    return "row" if unit is None else "person"
+
+
+def per(unit: str, most_rows: int | None) -> str:
+    """Whose privacy it is, as claims say it.
+
+    Examples:
+        >>> per("row", None), per("person", 5)
+        ('per row', 'per person (up to 5 rows each)')
+    """
+    if most_rows is None:
+        return f"per {unit}"
+    return f"per {unit} (up to {most_rows} row{'' if most_rows == 1 else 's'} each)"
 
 
 def _listed(hidden: tuple[Hidden, ...]) -> str:

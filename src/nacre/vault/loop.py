@@ -25,6 +25,7 @@ LANES = 64  # rows of a chunk that every CPU of today works off alike, wherever 
 MOST_UNITS = 2.0**50  # of one clip: float64 holds every contribution exactly
 ANCHOR = 1.5 * 2.0**52  # from here float64 counts in ones, 2^51 in either direction
 ANCHOR_BITS = struct.unpack("<q", struct.pack("<d", ANCHOR))[0]
+TURN = 0x7475726E  # sets the draw of a person's row apart from what its function draws
 AHEAD = 50  # keys are made for a multiple of so many steps, so that few programs are compiled
 
 
@@ -111,6 +112,12 @@ class Loop:
     Bad rows:
         contribute zero, as does a contribution that is not finite.
 
+    Persons:
+        where a person may have several rows, persons join a batch in place of rows, and each that
+        joins contributes one of its rows, drawn afresh for each step and the same in all of its
+        stages.  So a person's contribution is clipped as a row's is, on average it is the mean of
+        what its rows contribute, and the draws of different persons are independent.
+
     A multiplier of zero adds no noise: for tests, and for runs that promise nothing.
     """
 
@@ -181,39 +188,51 @@ class Loop:
         """`run`, compiled for the CPU with 64-bit numbers, wherever its arguments come from.
 
         The function takes the state, the rows, which of them count, the two secret keys of
-        `system_key`, the caller's key, and the numbers of the steps.
+        `system_key`, the caller's key, and the numbers of the steps.  With `persons`, where the
+        rows of each begin and how many there are, it is persons that count or do not.
         """
         compiled = jax.jit(self.run)
 
-        def call(state: Any, rows: Any, valid: Any, secret: Any, public: Any, numbers: Any) -> Any:
+        def call(
+            state: Any,
+            rows: Any,
+            valid: Any,
+            secret: Any,
+            public: Any,
+            numbers: Any,
+            persons: Any = None,
+        ) -> Any:
             count = np.int32(len(numbers))
             # int32: fold_in is the same in 32- and 64-bit mode.
             numbers = np.pad(np.asarray(numbers, np.int32), (0, -len(numbers) % AHEAD))
             with jax.enable_x64(True), on_cpu():
                 secret, public, numbers = on_device((secret, public, numbers))
                 keys = step_keys(secret, public, numbers, stages=len(self.stages))
-                return compiled(*on_device((state, rows, valid)), keys, count)
+                return compiled(*on_device((state, rows, valid)), keys, count, on_device(persons))
 
         return call
 
-    def run(self, state: Any, rows: Any, valid: Any, keys: StepKeys, count: Any) -> Any:
+    def run(
+        self, state: Any, rows: Any, valid: Any, keys: StepKeys, count: Any, persons: Any = None
+    ) -> Any:
         """Run the first `count` of the steps with these keys, with 64-bit numbers enabled.
 
         One program serves any number of steps.
         """
 
         def one(place: Any, state: Any) -> Any:
-            return self._step(state, rows, valid, jax.tree.map(lambda key: key[place], keys))
+            own = jax.tree.map(lambda key: key[place], keys)
+            return self._step(state, rows, valid, own, persons)
 
         return jax.lax.fori_loop(0, count, one, state)
 
-    def _step(self, state: Any, rows: Any, valid: Any, keys: StepKeys) -> Any:
+    def _step(self, state: Any, rows: Any, valid: Any, keys: StepKeys, persons: Any) -> Any:
         with jax.enable_x64(False):
             shared = self.prepare(state, keys.prepare)
         batch, size = draw_batch(keys.sampling, valid, self.threshold)
         sums: tuple[Any, ...] = ()
         for place, stage in enumerate(self.stages):
-            noisy = self._stage_sum(stage, (shared, sums), rows, batch, size, keys.rows)
+            noisy = self._stage_sum(stage, (shared, sums), rows, persons, batch, size, keys.rows)
             if self.multiplier:
                 noisy = noisy + discrete_gaussian(keys.noise[place], len(noisy))
             # From here on everything is public.
@@ -223,19 +242,30 @@ class Loop:
             return self.update(state, sums, keys.update)
 
     def _stage_sum(
-        self, stage: LoopStage, public: Any, rows: Any, batch: Any, size: Any, key: Any
+        self,
+        stage: LoopStage,
+        public: Any,
+        rows: Any,
+        persons: Any,
+        batch: Any,
+        size: Any,
+        key: Any,
     ) -> Any:
         """The exact integer sum over the batch, in as many fixed-size chunks as it needs."""
         program = stage.per_row
         if not isinstance(program, Traced):
             raise RefusedFunction("A loop runs checked programs only: use `Loop.checked`.")
         leaves = jax.tree.leaves(public)  # here, as the caller's classes may not see rows
-        total, factored = len(rows[0]), Factored(program)
+        total = len(rows[0]) if persons is None else len(persons[0])
+        factored = Factored(program)
 
         def output(index: Any) -> Parts:
-            row = [part[jnp.minimum(index, total - 1)] for part in rows]
+            place = jnp.minimum(index, total - 1)
             with jax.enable_x64(False):
                 own = jax.random.fold_in(key, index)
+            if persons is not None:
+                place = _row_of(persons, place, own)
+            row = [part[place] for part in rows]
             return factored(*leaves, *row, own)
 
         def add(sums: Any, parts: Parts) -> Any:
@@ -275,6 +305,14 @@ class Loop:
             return jnp.where(good, jnp.clip(jnp.trunc(values * units), -most, most), 0.0)
 
         return tuple(_integers(whole(values)) for values in parts.arrays())
+
+
+def _row_of(persons: Any, place: Any, key: Any) -> Any:
+    """The place of one row of a person, drawn with a key that is the person's own."""
+    first, many = (part[place] for part in persons)
+    with jax.enable_x64(False):
+        bits = jax.random.bits(jax.random.fold_in(key, TURN), (), jnp.uint32)
+    return first + (bits % many.astype(jnp.uint32)).astype(first.dtype)
 
 
 def _integers(whole: Any) -> Any:

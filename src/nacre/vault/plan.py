@@ -10,6 +10,7 @@ from numbers import Real
 from typing import Any, Self, final
 
 from nacre.errors import NacreError
+from nacre.schema import Unit
 from nacre.vault.accountant import (
     Release,
     calibrate,
@@ -20,7 +21,7 @@ from nacre.vault.accountant import (
 from nacre.vault.bound import Adjacency
 from nacre.vault.doors.keys import Keys
 from nacre.vault.doors.steps import Steps
-from nacre.vault.guarantee import NOT_PRIVATE, upwards
+from nacre.vault.guarantee import NOT_PRIVATE, per, unit_name, upwards
 from nacre.vault.question import AbstractQuestion, Expected
 
 LARGEST_DELTA = 0.01  # no table for which this would be small is worth a model
@@ -47,7 +48,8 @@ class Plan:
         adjacency: under which the guarantee holds.
         prior: releases that were made before and count, too (a private draft's).
         asked: the questions with their releases.
-        rows: a public number of rows, if there is one.
+        rows: a public number of rows, or of persons where there is a `unit`, if there is one.
+        unit: whose privacy it is, where a person may have several rows.
         method: who asks.
         reason: why this method.
         outlook: what noise will leave of so many rows, in words.
@@ -59,6 +61,7 @@ class Plan:
     asked: tuple[Planned, ...]
     prior: tuple[Release, ...] = ()
     rows: int | None = None
+    unit: Unit | None = None
     method: str = ""
     reason: str = ""
     outlook: str = ""
@@ -72,6 +75,7 @@ class Plan:
         delta: float | None = None,
         adjacency: Adjacency | str = Adjacency.ADD_REMOVE,
         rows: int | None = None,
+        unit: Unit | None = None,
         prior: Sequence[Release] = (),
         method: str = "",
         reason: str = "",
@@ -91,6 +95,11 @@ class Plan:
                 raise NacreError(
                     f"The share of '{question.name}' must lie in (0, 1], got {question.share}."
                 )
+        if any(release.unit != unit_name(unit) for release in prior):
+            raise NacreError(
+                "What was released before (a private draft) was per row and this is per person, or "
+                "the other way around; their costs cannot be added. Draft again with the same unit."
+            )
         own = [q.name for q in questions if isinstance(q, Steps) and q.alone]
         if own and math.isfinite(epsilon):
             raise NacreError(
@@ -101,7 +110,7 @@ class Plan:
         shares = [q.share for q in questions if not isinstance(q, Keys)]
         if math.fsum(shares) > 1 + 1e-9:
             raise NacreError("The shares of all questions must not add up to more than 1.")
-        releases = _calibrated(questions, tuple(prior), epsilon, delta, adjacency)
+        releases = _calibrated(questions, tuple(prior), epsilon, delta, adjacency, unit)
         return cls(
             epsilon=epsilon,
             delta=delta,
@@ -116,6 +125,7 @@ class Plan:
             ),
             prior=tuple(prior),
             rows=rows,
+            unit=unit,
             method=method,
             reason=reason,
         )
@@ -124,6 +134,11 @@ class Plan:
     def private(self) -> bool:
         """Whether anything will be promised."""
         return math.isfinite(self.epsilon)
+
+    @property
+    def most_rows(self) -> int | None:
+        """How many rows of a person count at most; None where a row is a person."""
+        return None if self.unit is None else self.unit.rows
 
     @property
     def releases(self) -> tuple[Release, ...]:
@@ -151,9 +166,15 @@ class Plan:
         )
 
     def __str__(self) -> str:
-        claim = f"(ε = {self.epsilon:g}, δ = {self.delta:g}), {self.adjacency.value}, per row"
+        claim = (
+            f"(ε = {self.epsilon:g}, δ = {self.delta:g}), {self.adjacency.value}, "
+            f"{per(unit_name(self.unit), self.most_rows)}"
+        )
+        each = f"{unit_name(self.unit)}s"
         head = f"{self.method} at {claim}." if self.private else f"{self.method}, {NOT_PRIVATE}."
         lines = [f"{head} {self.reason}".strip()]
+        if self.unit is not None:
+            lines.append(f"  {_counting(self.unit)}")
         for _, alike in itertools.groupby(self.asked, key=_alike):
             planned, *others = alike
             lines += [f"  {_headline(planned)}", f"    {planned.question.meaning}"]
@@ -162,18 +183,18 @@ class Plan:
             expected = planned.expected
             if expected.count_error is not None:
                 lines.append(
-                    f"    a count of rows will be off by about {expected.count_error:.1f} "
+                    f"    a count of {each} will be off by about {expected.count_error:.1f} "
                     "(one standard error)"
                 )
             if expected.error is not None:
                 lines.append(
-                    f"    a share (or mean) of {self.rows:,} rows will be off by about "
+                    f"    a share (or mean) of {self.rows:,} {each} will be off by about "
                     f"{expected.error:.2g}"
                 )
             if expected.words:
                 lines.append(f"    {expected.words}")
         if self.outlook:
-            lines.append(f"  Among {self.rows:,} rows {self.outlook}.")
+            lines.append(f"  Among {self.rows:,} {each} {self.outlook}.")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -186,6 +207,8 @@ class Plan:
             "delta": self.delta if self.private else None,
             "adjacency": self.adjacency.value,
             "rows": self.rows,
+            "unit": unit_name(self.unit),
+            "most_rows": self.most_rows,
             "releases": [
                 {
                     **planned.release.to_dict(),
@@ -196,6 +219,16 @@ class Plan:
                 for planned in self.asked
             ],
         }
+
+
+def _counting(unit: Unit) -> str:
+    """What rows mean in a plan for persons."""
+    if unit.rows == 1:
+        return f"Of each person ('{unit.column}') one row, drawn at random, counts."
+    return (
+        f"Of each person ('{unit.column}') up to {unit.rows} rows, drawn at random, count as one "
+        "row together; how many there are is a column of its own."
+    )
 
 
 def _alike(planned: Planned) -> tuple[Any, ...]:
@@ -228,19 +261,22 @@ def _calibrated(
     epsilon: float,
     delta: float,
     adjacency: Adjacency,
+    unit: Unit | None,
 ) -> list[Release]:
     """The releases at the largest scale at which all of them together cost `epsilon`."""
     if not math.isfinite(epsilon):  # their noise is thrown away, so that any scale will do
         found = [_release(question, 1.0, LARGEST_DELTA, adjacency, prior) for question in questions]
-        return [
+        bare = [
             question.by_itself(adjacency)
             if isinstance(question, Steps) and question.alone
             else release.without_noise()
             for question, release in zip(questions, found, strict=True)
         ]
+        return [dataclasses.replace(release, unit=unit_name(unit)) for release in bare]
 
     def releases(scale: float) -> list[Release]:
-        return [_release(question, scale, delta, adjacency, prior) for question in questions]
+        found = (_release(question, scale, delta, adjacency, prior) for question in questions)
+        return [dataclasses.replace(release, unit=unit_name(unit)) for release in found]
 
     def cost(noise: float) -> float:
         return epsilon_of([*prior, *releases(1 / noise)], delta, adjacency)

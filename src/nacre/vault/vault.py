@@ -26,7 +26,7 @@ from nacre.vault.doors.keys import Keys
 from nacre.vault.doors.steps import Program, Steps
 from nacre.vault.doors.sum import Sum, Sums
 from nacre.vault.doors.votes import Ballots, Teacher, Votes
-from nacre.vault.guarantee import Guarantee, Hidden
+from nacre.vault.guarantee import Guarantee, Hidden, unit_name
 from nacre.vault.plan import Plan
 from nacre.vault.question import AbstractQuestion
 
@@ -49,7 +49,8 @@ class Vault:
     """Private rows behind doors that answer the questions of a plan, each once.
 
     Adjacency:
-        the plan's, for one row.  Under replace-one the number of rows is public.
+        the plan's, for one row.  Under replace-one the number of rows is public.  Where the schema
+        has a `unit`, all of it is said of persons in place of rows, numbers of rows included.
 
     Public:
         the encoder, the plan, and every argument of every door.
@@ -77,6 +78,8 @@ class Vault:
         self._made: dict[int, Release] = {}  # by place in the plan
         self._last: tuple[Any, ExactSum] | None = None
         self._views: dict[View, ViewRows] = {}
+        if plan.unit != stream.encoder.unit:
+            raise NacreError("The plan is for another unit of privacy than the schema's.")
         if any(isinstance(planned.question, Steps | Votes) for planned in plan.asked):
             stream.require_memory()  # before anything is charged
 
@@ -257,6 +260,8 @@ class Vault:
             delta=self.plan.delta,
             adjacency=self.adjacency,
             releases=releases,
+            unit=unit_name(self.plan.unit),
+            most_rows=self.plan.most_rows,
             checked=checked,
             hidden=hidden,
         )

@@ -13,6 +13,7 @@ import numpy as np
 from nacre.errors import NacreError
 from nacre.rows.encoder import Block, Label
 from nacre.rows.stream import Stream
+from nacre.rows.unit import Persons
 from nacre.vault.noise import on_cpu
 from nacre.vault.tracing import RefusedFunction, trace
 
@@ -63,10 +64,11 @@ class ViewRows:
 
     Attributes:
         shape: one row of the view.
+        unit: that of the rows.
     """
 
     def __init__(self, function: Callable[[Any], Any], stream: Stream, on_pass: Callable[[], None]):
-        self._label = stream.encoder.label
+        self._label, self.unit = stream.encoder.label, stream.encoder.unit
         with jax.enable_x64(True), on_cpu():
             traced = trace(function, stream.encoder.shape)
         outputs = traced.outputs
@@ -95,7 +97,8 @@ class ViewRows:
             label = np.zeros(len(block.valid), np.int32)
             if self._label is not None:
                 label = np.asarray(stream.encoder.classes(block.rows, self._label), np.int32)
-            yield Block(Seen(np.asarray(values), label), block.valid & np.asarray(good))
+            valid = block.valid & np.asarray(good)
+            yield Block(Seen(np.asarray(values), label), valid, block.persons)
 
     @property
     def encoder(self) -> ViewRows:
@@ -122,9 +125,14 @@ class ViewRows:
             rows = [leaf[start : start + size] for leaf in whole.rows]
             valid = whole.valid[start : start + size]
             more = size - len(valid)
+            persons = whole.persons
+            if persons is not None:
+                own = persons[start : start + size]
+                persons = Persons.concat([own, Persons.nobody(more)])
             yield Block(
                 Seen(*(np.pad(leaf, [(0, more)] + [(0, 0)] * (leaf.ndim - 1)) for leaf in rows)),
                 np.pad(valid, (0, more)),
+                persons,
             )
 
     def whole(self) -> Block:
@@ -133,7 +141,9 @@ class ViewRows:
             leaves = zip(*(part.rows for part in self._parts), strict=True)
             joined = Seen(*(np.concatenate(leaf) for leaf in leaves))
             valid = np.concatenate([part.valid for part in self._parts])
-            self._parts = [Block(joined, valid)]
+            known = [part.persons for part in self._parts if part.persons is not None]
+            persons = Persons.concat(known) if known else None
+            self._parts = [Block(joined, valid, persons)]
         return self._parts[0]
 
 

@@ -23,6 +23,7 @@ from nacre.schema.errors import SchemaError
 from nacre.schema.schema import Schema
 from nacre.schema.suggest import suggest
 from nacre.schema.table import Batches, batches, listed
+from nacre.schema.unit import Unit
 
 MOST_VALUES = 1000  # of a text; more cannot be reviewed
 ROWS_A_VALUE = 10  # beyond a hundred values: names and identifiers have fewer rows each
@@ -60,12 +61,15 @@ def survey(
     label: str | None = None,
     drop: Collection[str] = (),
     most_values: int | None = None,
+    unit: Unit | None = None,
 ) -> Draft:
     """As `draft`, with what its reviewer needs: which values and bounds few rows hold.
 
     A column that cannot be drafted is left out, and the draft says why.
     """
     drop = (drop,) if isinstance(drop, str) else drop
+    if unit is not None:  # its column tells persons apart, and is no column of the schema
+        drop = {*drop, unit.column}
     sketches, total = _sketches(rows, drop, most_values or MOST_VALUES, label)
     limit = most_values or min(MOST_VALUES, max(SAFE_VALUES, total // ROWS_A_VALUE))
     columns: dict[str, Column] = {}
@@ -78,7 +82,7 @@ def survey(
     if not columns or label in left_out:
         raise _refused(left_out)
     return Draft(
-        Schema(columns, label=label, provenance="data"),
+        Schema(columns, label=label, provenance="data", unit=unit),
         {name: rare_facts(column, sketches[name]) for name, column in columns.items()},
         left_out,
         {name: odd for name, column in columns.items() if (odd := _odd(column, sketches[name]))},

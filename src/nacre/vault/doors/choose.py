@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.rows.stream import Stream
+from nacre.rows.unit import MOST
 from nacre.vault.accountant import Release, choice_epsilon
 from nacre.vault.bound import Adjacency, Bound
 from nacre.vault.question import AbstractQuestion, Expected
@@ -98,9 +99,9 @@ class Choices:
         the vault's.
 
     Sensitivity:
-        a row moves ||S_r - target_r||_1 by at most its own L1 norm in the block, B
-        (`Bound.block_change`), twice that under replace-one.  So the difference of two scores
-        changes by at most twice that: the release's sensitivity.
+        a row (or a person: a mean of rows, see `nacre.rows.unit`) moves ||S_r - target_r||_1 by at
+        most its own L1 norm in the block, B (`Bound.block_change`), twice that under replace-one.
+        So the difference of two scores changes by at most twice that: the release's sensitivity.
 
     Guarantee:
         the privacy loss of one choice lies in an interval of length sensitivity / noise (Durfee and
@@ -113,11 +114,15 @@ class Choices:
         targets, penalties and `among`: they may follow from earlier answers.
     """
 
-    def __init__(self, sums: Integers, bound: Bound, release: Release):
-        self._sums = np.clip(sums, -CELL_LIMIT, CELL_LIMIT) << TARGET_BITS
+    def __init__(self, sums: Integers, bound: Bound, release: Release, whole: int = 1):
+        # Of persons' sums one is `whole`, so that they are on a grid that is fine enough already.
+        self._steps = 2**TARGET_BITS if whole == 1 else whole
+        self._limit = CELL_LIMIT if whole == 1 else MOST
+        limit = self._limit * whole
+        self._sums = np.clip(sums, -limit, limit) * (self._steps // whole)
         self._offsets, self._left = bound.offsets, release.steps
         self._lock, self._blocks = threading.Lock(), len(bound.segments)
-        self._draw = _noisy_max(release)
+        self._draw = _noisy_max(release, self._steps)
 
     @property
     def left(self) -> int:
@@ -149,9 +154,9 @@ class Choices:
         return int(chosen[self._draw([scores[place] for place in chosen])])
 
     def _scores(self, targets: Any, penalties: Any) -> list[int]:
-        """The exact scores in steps of 2^-TARGET_BITS.  NOT private."""
-        expected = _on_grid(targets, self._sums.shape, "targets")
-        penalty = _on_grid(penalties, (self._blocks,), "penalties")
+        """The exact scores in steps of the grid.  NOT private."""
+        expected = self._on_grid(targets, self._sums.shape, "targets")
+        penalty = self._on_grid(penalties, (self._blocks,), "penalties")
         scores = []
         for place in range(self._blocks):
             span = slice(self._offsets[place], self._offsets[place + 1])
@@ -159,6 +164,14 @@ class Choices:
             # A clamp moves no two tables further apart.
             scores.append(min(max(distance - int(penalty[place]), -ERROR_LIMIT), ERROR_LIMIT))
         return scores
+
+    def _on_grid(self, values: Any, shape: tuple[int, ...], name: str) -> Integers:
+        """Public numbers as whole steps of the grid; zeros if there are none."""
+        found = np.zeros(shape) if values is None else np.asarray(values, np.float64)
+        if found.shape != shape or not np.isfinite(found).all():
+            raise NacreError(f"`{name}` must be finite numbers of shape {shape}.")
+        limit = float(self._limit * self._steps)
+        return np.clip(np.rint(found * self._steps), -limit, limit).astype(np.int64)
 
 
 def answer(
@@ -176,24 +189,15 @@ def answer(
     if not exact.integer:
         raise NacreError("Choices need features that are integers, such as one-hot counts.")
     sums, _ = exact(stream.blocks(BLOCK, on_pass))
-    choices = Choices(sums, question.bound, release)
+    choices = Choices(sums, question.bound, release, exact.whole)
     charge()
     return choices
 
 
-def _on_grid(values: Any, shape: tuple[int, ...], name: str) -> Integers:
-    """Public numbers as whole multiples of 2^-TARGET_BITS; zeros if there are none."""
-    found = np.zeros(shape) if values is None else np.asarray(values, np.float64)
-    if found.shape != shape or not np.isfinite(found).all():
-        raise NacreError(f"`{name}` must be finite numbers of shape {shape}.")
-    limit = float(CELL_LIMIT << TARGET_BITS)
-    return np.clip(np.rint(found * 2.0**TARGET_BITS), -limit, limit).astype(np.int64)
-
-
-def _noisy_max(release: Release) -> Any:
+def _noisy_max(release: Release, steps: int = 2**TARGET_BITS) -> Any:
     """OpenDP's exact Gumbel argmax, refused if its own privacy map says more than the release.
 
-    Without noise it is the plain argmax.
+    Without noise it is the plain argmax.  `steps` of the integer scores are one unit of the score.
     """
     from opendp.domains import atom_domain, vector_domain
     from opendp.measurements import make_noisy_max
@@ -202,7 +206,6 @@ def _noisy_max(release: Release) -> Any:
     from opendp.mod import enable_features
 
     enable_features("contrib")
-    steps = 2**TARGET_BITS  # of the integer scores in one unit of the score
     measurement = make_noisy_max(
         vector_domain(atom_domain(T="i64")),
         linf_distance(T="i64"),

@@ -28,7 +28,8 @@ class Keys(AbstractQuestion):
         the set of values whose count plus Laplace noise passes a threshold.
 
     Sensitivity:
-        a row holds one value; add-remove changes one count by one, replace-one two.
+        a row holds one value; add-remove changes one count by one, replace-one two.  Of a person
+        with several rows one counts, drawn at random.
 
     Guarantee:
         (epsilon, delta), OpenDP's `make_laplace_threshold`, the scale and the threshold being the
@@ -77,7 +78,7 @@ def answer(
     changes one count by one, two if it is replaced.
     """
     counts: Counter[str] = Counter()
-    for batch in stream.source.batches():
+    for batch in stream.one_row_each():
         found = pc.value_counts(cell_names(batch.column(question.column)))
         for value, count in zip(*(found.field(part).to_pylist() for part in (0, 1)), strict=True):
             if _is_key(value):

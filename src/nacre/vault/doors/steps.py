@@ -7,8 +7,12 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, final
 
+import numpy as np
+
 from nacre.errors import NacreError
+from nacre.rows.encoder import Block
 from nacre.rows.stream import Stream
+from nacre.rows.unit import Persons
 from nacre.vault.accountant import (
     Release,
     calibrate,
@@ -63,7 +67,10 @@ class Steps(AbstractQuestion):
         add-remove; under replace-one by the generic conversion (e, d) -> (2e, (1 + exp(e)) d).
 
     Sensitivity:
-        one event per step with noise multiplier 1 / sqrt(sum (clip / noise)^2).
+        one event per step with noise multiplier 1 / sqrt(sum (clip / noise)^2).  Where a person may
+        have several rows, persons join batches, and one that does contributes one of its rows,
+        drawn afresh (`Loop`): given the draws a person moves a step's sums as a row would, and a
+        mixture over draws that no other person shares costs no more (docs/privacy.md, section 5).
 
     Guarantee:
         privacy-loss distribution of the Poisson-subsampled Gaussian.  Its parameters are fixed
@@ -140,7 +147,8 @@ class Steps(AbstractQuestion):
         """The release whose cost is what was reserved, now that the rate is known."""
         rate = self.threshold(rows) / ODDS
         if not reserved.private:
-            return self._at(rate, 1.0, reserved.adjacency).without_noise()
+            found = self._at(rate, 1.0, reserved.adjacency).without_noise()
+            return dataclasses.replace(found, unit=reserved.unit)
         mu = gaussian_mu(reserved.epsilon, reserved.delta)
         multiplier = calibrate(
             lambda m: epsilon_of(
@@ -150,7 +158,9 @@ class Steps(AbstractQuestion):
             guess=subsampled_guess(mu, rate, self.steps),
         )
         release = self._at(rate, multiplier, reserved.adjacency)
-        return dataclasses.replace(release, epsilon=reserved.epsilon, delta=reserved.delta)
+        return dataclasses.replace(
+            release, epsilon=reserved.epsilon, delta=reserved.delta, unit=reserved.unit
+        )
 
     def by_itself(self, adjacency: Adjacency) -> Release:
         """The release whose cost by itself is `alone`."""
@@ -252,14 +262,30 @@ def answer(
             f"'{question.name}' announced {question.size:,} numbers a step; the functions of one "
             f"row return {loop.size:,}."
         )
-    block = stream.whole()
-    rows, valid = on_device((block.rows, block.valid))  # once, not in every call
+    block, persons = stream.whole(), None
+    if block.persons is not None:
+        block, persons = _by_person(block, block.persons)
+    rows, valid, persons = on_device((block.rows, block.valid, persons))  # once, not in every call
     charge()
     secret, state, steps = system_key(), program.state, question.steps
     run = loop.compiled()
     for start in range(0, steps, REPORT_EVERY):
         numbers = range(start, min(steps, start + REPORT_EVERY))
-        state = run(state, rows, valid, secret, key, numbers)
+        state = run(state, rows, valid, secret, key, numbers, persons)
         jax.block_until_ready(state)
         on_progress(min(1.0, (start + len(numbers)) / steps))
     return state
+
+
+def _by_person(block: Block, persons: Persons) -> tuple[Block, tuple[Any, Any]]:
+    """Good rows person by person, which persons count, where each begins and how many it has.
+
+    There is always one person, if none that counts.
+    """
+    order, first, many = persons.groups(block.valid)
+    counts = np.ones(max(1, len(first)), np.bool_)
+    if not len(first):
+        order, first, many = np.zeros(1, np.intp), np.zeros(1, np.int32), np.ones(1, np.int32)
+        counts[:] = False
+    rows = type(block.rows)(*(leaf[order] for leaf in block.rows))
+    return Block(rows, counts), (first, many)

@@ -156,7 +156,7 @@ def answer(
     if exact.bound != bound or exact.encoder is not stream.encoder:
         raise NacreError("The program of this sum was made for another question.")
     factors = _factors(question.weight, bound.classes)
-    places = grid_places(release, bound, exact.units)
+    places = grid_places(release, bound, exact.units, exact.whole)
     sums, counts = exact(stream.blocks(BLOCK, on_pass), public)
     columns, steps = [], []
     for j, segment in enumerate(bound.segments):
@@ -164,7 +164,7 @@ def answer(
         part = sums[:, bound.offsets[j] : bound.offsets[j + 1]]
         columns.append(_scaled(part, factors[:, None] * step))
         steps.append(step / exact.units[j])
-    count_step = math.floor(bound.count * 2.0**places)
+    count_step = math.floor(bound.count / exact.whole * 2.0**places)
     if bound.count:
         columns.append(_scaled(counts[:, None], factors[:, None] * count_step))
     scale = release.noise * 2.0**places * FACTOR_ONE
@@ -178,16 +178,22 @@ def answer(
     return Sums(
         values=np.concatenate(values or [np.zeros((bound.classes, 0))], axis=1),
         noise=tuple(scale / (step * FACTOR_ONE) for step in steps),
-        counts=noisy[:, -1] / (count_step * undo[:, 0]) if bound.count else None,
-        count_noise=scale / (count_step * FACTOR_ONE) if bound.count else 0.0,
+        counts=noisy[:, -1] / (count_step * exact.whole * undo[:, 0]) if bound.count else None,
+        count_noise=scale / (count_step * exact.whole * FACTOR_ONE) if bound.count else 0.0,
     )
 
 
-def grid_places(release: Release, bound: Bound, units: Sequence[float]) -> int:
-    """Binary places of the one fine grid on which one discrete Gaussian serves every segment."""
+def grid_places(release: Release, bound: Bound, units: Sequence[float], whole: int = 1) -> int:
+    """Binary places of the one fine grid on which one discrete Gaussian serves every segment.
+
+    `units` are those of the sums; a count of one is `whole` in integers.
+    """
     sizes = [u * s.weight for u, s in zip(units, bound.segments, strict=True)]
-    finest = min([*sizes, bound.count] if bound.count else sizes)
-    places = max(grid_bits(release.noise, release.size), math.ceil(-math.log2(finest)) + 8)
+    finest = min([*sizes, bound.count / whole] if bound.count else sizes)
+    # Steps are rounded down, which wastes noise: hardly any of parts of persons, which are no
+    # powers of two.
+    more = 8 if whole == 1 else 14
+    places = max(grid_bits(release.noise, release.size), math.ceil(-math.log2(finest)) + more)
     if release.noise * 2.0**places * FACTOR_ONE * 2**6 >= LARGEST:
         raise NacreError(
             "The segments' norms or weights are too far apart for one grid of 64-bit integers. "

@@ -37,7 +37,8 @@ class Votes(AbstractQuestion):
         for each query how many teachers voted for each class, with noise.
 
     Adjacency:
-        the plan's.  Each row is drawn to one part, independently of all else.
+        the plan's.  Each row is drawn to one part, independently of all else; of a person with
+        several rows one counts, drawn at random.
 
     Sensitivity:
         a teacher is a function of the rows of its own part, of public values and of public keys
@@ -240,7 +241,7 @@ def answer(
     from nacre.vault.teachers import Teachers
 
     teachers = Teachers(teacher, question.parts, stream.encoder.shape, key)
-    teachers.admit(stream.whole())
+    teachers.admit(stream.whole().one_each())
     ballots = Ballots(teachers, question, release, on_round)
     charge()
     return ballots
