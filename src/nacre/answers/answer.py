@@ -165,7 +165,7 @@ def _split(words: Sequence[str], schema: Schema) -> tuple[str, ...]:
 
 
 def _as_level(level: Any) -> float:
-    if isinstance(level, bool) or not isinstance(level, numbers.Real) or not 0 < level < 1:
+    if isinstance(level, bool) or not isinstance(level, numbers.Real) or not 0 < float(level) < 1:
         raise NacreError(f"level must be between 0 and 1, such as 0.95; got {level!r}.")
     return float(level)
 

@@ -268,7 +268,7 @@ class Mosaic(AbstractMethod):
             with_label_model,
             without_label_model,
         )
-        from nacre.methods.mosaic.tables import kept_counts
+        from nacre.methods.mosaic.tables import with_tables
 
         encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
         layout, design, label = encoder.layout, self.design(encoder), encoder.place(encoder.label)
@@ -308,8 +308,7 @@ class Mosaic(AbstractMethod):
         plain = without_label_model(
             histograms, pairs, components, weights, most=design.most, label=label, layout=layout
         )
-        kept = kept_counts(pairs, loose, sums.noise[0])
-        plain = dataclasses.replace(plain.with_atoms(atoms), **kept)
+        plain = with_tables(plain.with_atoms(atoms), pairs, loose, sums.noise[0])
         if label is None or not self.teacher:
             return plain
         taught = with_label_model(

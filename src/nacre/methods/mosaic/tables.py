@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nacre.histograms.cells import table_columns
 from nacre.histograms.crosstable import CrossTable, column_axis, label_axis, single_tables
@@ -18,20 +18,23 @@ if TYPE_CHECKING:
 MOST = 4_000_000  # counts that a model file keeps
 
 
-def kept_counts(pairs: Pairs, loose: Loose, noise: float) -> dict[str, NDArray[np.float32]]:
-    """The fields of a generator that keep the second release, if it is to be kept.
+def with_tables(
+    generator: MosaicGenerator, pairs: Pairs, loose: Loose, noise: float
+) -> MosaicGenerator:
+    """The generator with the second release in it, if that is to be kept.
 
     Where there are loose columns, rows with many unusual values are clipped, and their pairs with
     them: such counts are no longer those of the table.  Counts without noise are nobody else's.
     """
     tables = list(pairs.tables.values())
     if loose.tables or not noise or sum(table.size for table in tables) > MOST:
-        return {}
+        return generator
     flat = [table.reshape(len(table), -1) for table in tables]
-    return {
-        "pair_counts": np.concatenate(flat, axis=1).astype(np.float32),
-        "pair_noise": np.array([pairs.noise[key] for key in pairs.tables], np.float32),
-    }
+    return dataclasses.replace(
+        generator,
+        pair_counts=np.concatenate(flat, axis=1).astype(np.float32),
+        pair_noise=np.array([pairs.noise[key] for key in pairs.tables], np.float32),
+    )
 
 
 def released_tables(generator: MosaicGenerator) -> tuple[CrossTable, ...]:
