@@ -16,7 +16,7 @@ from nacre.draft.kinds import column_facts, declared_column
 from nacre.ledger import Ledger, charged, reserve_in
 from nacre.rows import Source, Stream, TableEncoder, open_source
 from nacre.schema import Boolean, Categorical, Column, Datetime, Integer, Real, Schema, SchemaError
-from nacre.schema.columns.column import as_flag
+from nacre.schema.columns.column import as_flag, as_values
 from nacre.schema.columns.numeric import DIGITS
 from nacre.vault import Adjacency, Bound, Keys, Plan, Release, Segment, Sum, Vault
 from nacre.vault.plan import check_budget
@@ -76,7 +76,7 @@ def private_draft(
     adjacency = Adjacency(adjacency)
     facts, known = _facts(open_source(data), types, drop, label)
     unknown = {name: said for name, said in facts.items() if known[name] is None}
-    bins = Schema({name: Binned(kind=said["type"]) for name, said in unknown.items()})
+    bins = Schema({name: _bins(said) for name, said in unknown.items()})
     encoder = TableEncoder(bins)
     plan = Plan.of(
         _questions(unknown, encoder, epsilon, delta),
@@ -91,6 +91,13 @@ def private_draft(
         vault = Vault(stream, plan, charge=reservation, on_progress=on_progress)
         found = _find(vault, unknown)
     return _schema({name: known[name] or found[name] for name in facts}, label, vault.releases)
+
+
+def _bins(said: Mapping[str, Any]) -> Binned:
+    """The public bins of a column, read by the codes and the format that a person states."""
+    stated = Binned(kind=said["type"], format=said.get("format"))
+    missing = as_values(said.get("missing", ()))
+    return dataclasses.replace(stated, missing=missing, nullable=bool(missing))
 
 
 def _facts(
@@ -141,7 +148,20 @@ def _find(vault: Vault, unknown: Mapping[str, Mapping[str, Any]]) -> dict[str, C
             found[name] = Boolean(nullable=nullable)
         else:
             found[name] = _range(name, said, counts[name][:-1], threshold, nullable)
+        found[name] = _as_stated(found[name], said)
     return found
+
+
+def _as_stated(column: Column | None, said: Mapping[str, Any]) -> Column | None:
+    """The column with what a person said beside its bounds or values."""
+    stated = {name: said[name] for name in ("missing", "format", "clamp") if name in said}
+    if column is None or not stated:
+        return column
+    column = dataclasses.replace(column, **stated)
+    if isinstance(column, Categorical):
+        kept = [value for value in column.values if value not in column.missing]
+        return dataclasses.replace(column, values=kept) if kept else None
+    return column
 
 
 def _questions(

@@ -205,7 +205,8 @@ class Schema:
         """The table that encodes to these ticks and codes, in canonical Arrow types.
 
         Integers are int64, reals float64, categories and ordinals string, Booleans bool, times
-        date32 (whole days) or timestamp[us]. `valid` is not looked at.
+        date32 (whole days) or timestamp[us]; with `format`, or a code for missing values that is
+        no such value, string. `valid` is not looked at.
         """
         layout = self.layout
         if encoded.layout != layout:
@@ -219,13 +220,14 @@ class Schema:
         number = code = 0
         for column in self.columns.values():
             if column.ticks is None:
-                arrays.append(column.write(encoded.codes[:, code], None))
+                written = column.write(encoded.codes[:, code], None)
                 code += 1
-                continue
-            missing = encoded.codes[:, code] == 1 if column.nullable else None
-            arrays.append(column.write(encoded.ticks[:, number], missing))
-            number += 1
-            code += column.nullable
+            else:
+                missing = encoded.codes[:, code] == 1 if column.nullable else None
+                written = column.write(encoded.ticks[:, number], missing)
+                number += 1
+                code += column.nullable
+            arrays.append(column.coded(column.formatted(written)))
         return pa.Table.from_arrays(arrays, names=list(self.columns))
 
     def check(self, rows: table.Batches) -> Check:
