@@ -93,7 +93,15 @@ def _of_table(model: Model) -> dict[str, str]:
         "schema digest": schema.digest,
         "label": schema.label or "none",
         "differences": ", ".join(map(str, model.differences)) or "none",
+        "facts": "\n".join(_fact(fact) for fact in schema.facts) or "none",
+        "constraints": "\n".join(map(str, schema.constraints)) or "none",
     }
+
+
+def _fact(fact: Any) -> str:
+    """A fact in a line; of a look-up table, how many entries it has."""
+    table = getattr(fact, "table", None)
+    return str(fact) if table is None else f"{fact}: a table of {len(table)}"
 
 
 def _of_images(model: Model) -> dict[str, str]:

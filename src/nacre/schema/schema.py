@@ -22,6 +22,7 @@ from nacre.schema.constraints.constraint import Constraint, Rule, understand
 from nacre.schema.constraints.domain import Contradiction, narrow
 from nacre.schema.errors import SchemaError
 from nacre.schema.facts.bound import BoundFact
+from nacre.schema.facts.narrowing import narrow_all
 from nacre.schema.facts.statement import Fact, parse
 from nacre.schema.facts.understand import understand_facts
 from nacre.schema.layout import Code, Encoded, Layout, Number
@@ -101,7 +102,14 @@ class Schema:
         if not all(isinstance(release, dict) for release in self.releases):
             found.append("releases must be a list of mappings, as a private draft writes them.")
         known = not found
-        return found + self._settle_constraints(known=known) + self._settle_facts(known=known)
+        found += self._settle_constraints(known=known)
+        facts = self._settle_facts(known=known)
+        if known and not found and not facts and self.facts:
+            try:
+                narrow_all(self.columns, self.rules, self.bound_facts)
+            except Contradiction as error:
+                facts.append(f"the facts and constraints contradict each other. {error}")
+        return found + facts
 
     def _settle_facts(self, *, known: bool) -> list[str]:
         """Put facts into their canonical form and their order; returns what is wrong with them."""
