@@ -6,13 +6,15 @@ import pyarrow as pa
 from nacre.evaluate.tables.rows import Rows
 from nacre.schema import Column, Schema
 
+MISSING = "missing"
+
 
 def value_names(schema: Schema, name: str) -> list[str]:
     """The name of each code of a category column; 'missing' for the code of nulls."""
     column = schema.columns[name]
     size = column.size or 0
     written = column.write(np.arange(size), None).to_pylist()
-    return ["missing" if value is None else str(value) for value in written]
+    return [MISSING if value is None else str(value) for value in written]
 
 
 def value_at(column: Column, unit: float) -> str:
@@ -37,4 +39,4 @@ def bin_names(rows: Rows, name: str, size: int) -> list[str]:
     # The first tick of each bin; where every tick has a code of its own, that tick.
     first = range(bins) if top < bins else [-(-k * top // bins) for k in range(bins)]
     names = [value_at(column, tick / max(top, 1)) for tick in first]
-    return names + ["missing"] * (size - bins)
+    return names + [MISSING] * (size - bins)
