@@ -16,6 +16,7 @@ from nacre.version import __version__
 if TYPE_CHECKING:
     from nacre import datasets as datasets
     from nacre.archive import ArchiveError as ArchiveError
+    from nacre.draft import draft as draft
     from nacre.draft import private_draft as private_draft
     from nacre.errors import BudgetExceeded as BudgetExceeded
     from nacre.errors import LedgerError as LedgerError
@@ -86,6 +87,7 @@ _PLACES = {
     "SchemaError": "nacre.schema:SchemaError",
     "SourceError": "nacre.rows:SourceError",
     "datasets": "nacre.datasets:",
+    "draft": "nacre.draft:draft",
     "evaluate": "nacre.evaluate:",
     "fit": "nacre.fit:fit",
     "lmdp_report": "nacre.evaluate:lmdp_report",
@@ -95,7 +97,7 @@ _PLACES = {
     "private_draft": "nacre.draft:private_draft",
 }
 # Verbs that share their name with the module they live in.
-_VERBS = ("fit", "plan")
+_VERBS = ("draft", "fit", "plan")
 
 # The methods, by the names of their classes: "nacre.methods.pearl:PEARL" is nacre.PEARL.
 _PLACES |= {place.partition(":")[2]: place for place in METHODS.values()}

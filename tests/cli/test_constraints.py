@@ -7,6 +7,8 @@ import re
 import pytest
 from tests.cli.conftest import SCHEMA
 
+import nacre
+
 CONSTRAINTS = """\
 constraints:
   - age >= 30 if income = ">50K"
@@ -113,3 +115,12 @@ def test_a_wrong_constraint_is_told_before_anything_is_spent(folder):
     assert done.exit_code == 2
     assert "has 2 problems" in done.stderr
     assert folder.spent() == (0, 0)
+
+
+def test_show_lists_facts_and_constraints(fitted, tmp_path):
+    path = tmp_path / "bound.nacre"
+    nacre.load(fitted / "out.nacre").with_constraints(["age >= 20 if sex = Male"]).save(path)
+    shown = fitted.run("show", path)
+    assert shown.exit_code == 0
+    assert re.search(r"facts +none", shown.output)
+    assert re.search(r"constraints +age >= 20 if sex = Male", shown.output)

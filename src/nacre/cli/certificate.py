@@ -95,6 +95,8 @@ def _of_table(model: Model) -> dict[str, str]:
         "label": schema.label or "none",
         **({} if schema.unit is None else {"unit": _unit(schema.unit)}),
         "differences": ", ".join(map(str, model.differences)) or "none",
+        "facts": "\n".join(_fact(fact) for fact in schema.facts) or "none",
+        "constraints": "\n".join(map(str, schema.constraints)) or "none",
     }
 
 
@@ -102,6 +104,12 @@ def _unit(unit: Unit) -> str:
     rows = "one row" if unit.rows == 1 else f"at most {unit.rows} rows"
     same = f"; {', '.join(unit.constant)} do not change within a person" if unit.constant else ""
     return f"persons by '{unit.column}', of each {rows} counted{same}"
+
+
+def _fact(fact: Any) -> str:
+    """A fact in a line; of a look-up table, how many entries it has."""
+    table = getattr(fact, "table", None)
+    return str(fact) if table is None else f"{fact}: a table of {len(table)}"
 
 
 def _of_images(model: Model) -> dict[str, str]:

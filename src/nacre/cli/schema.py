@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,6 +36,13 @@ PRIVATE = (
 )
 
 
+class Rare(enum.StrEnum):
+    """What to do with values that few rows hold."""
+
+    KEEP = "keep"
+    OTHER = "other"
+
+
 @app.command("draft", cls=Command)
 def draft(
     table: Table,
@@ -53,6 +61,13 @@ def draft(
             "person count at most, as in patient:5.",
         ),
     ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(help="A column that is no identifier, though it looks like one; repeatable."),
+    ] = None,
+    rare: Annotated[
+        Rare, typer.Option(help="Values that fewer than 10 rows hold: list them, or gather them.")
+    ] = Rare.KEEP,
     most_values: Annotated[
         int | None,
         typer.Option(
@@ -78,8 +93,11 @@ def draft(
             stop(f"{output} exists, and may have been edited. Choose another name, or use --force.")
     if (epsilon is None) != (delta is None):
         stop("A private draft needs both --epsilon and --delta; a draft from the rows neither.")
-    if epsilon is not None and most_values is not None:
-        stop("--most-values belongs to a draft from the rows; a private one lists frequent values.")
+    if epsilon is not None and (most_values is not None or keep or rare is Rare.OTHER):
+        stop(
+            "--most-values, --keep and --rare belong to a draft from the rows; a private one lists "
+            "frequent values and gathers the others."
+        )
     if epsilon is None and (types is not None or ledger is not None or dataset is not None):
         stop(
             "--types, --ledger and --dataset belong to a private draft: give --epsilon and --delta."
@@ -88,7 +106,7 @@ def draft(
 
     images, whose = is_images(table), _unit(unit)
     if images:
-        _refuse_for_images(epsilon, drop, most_values, unit)
+        _refuse_for_images(epsilon, drop or keep, most_values, unit)
     with progress(quiet=quiet) as report:
         if images:
             from nacre.rows.image_draft import draft_images
@@ -101,11 +119,13 @@ def draft(
 
             report(f"reading {table.name}", None)
             found = survey(
-                open_source(table).whole(),
+                open_source(table).whole,
                 label=label,
                 drop=drop or (),
+                keep=keep or (),
                 most_values=most_values,
                 unit=whose,
+                rare=rare.value,
             )
             text, remark = found.to_yaml(), f"{found.describe()}\n{REVIEW}"
         else:
@@ -144,7 +164,10 @@ def _refuse_for_images(
             "down. Draft without --epsilon and review it, or write the schema by hand."
         )
     if drop or most_values is not None or unit is not None:
-        stop("--drop, --unit and --most-values are for the columns of a table; these are images.")
+        stop(
+            "--drop, --keep, --unit and --most-values are for the columns of a table; these are "
+            "images."
+        )
 
 
 def _unit(said: str | None) -> Unit | None:

@@ -1,6 +1,7 @@
-"""A first schema that is itself private: ranges from a noisy histogram, values by `Vault.keys`."""
+"""A first schema: read from the rows, for a person to review, or bought with noise."""
 
 from nacre.draft.kinds import read_types
+from nacre.draft.plain import draft
 from nacre.draft.private import private_draft
 
-__all__ = ["private_draft", "read_types"]
+__all__ = ["draft", "private_draft", "read_types"]

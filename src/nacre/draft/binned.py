@@ -16,6 +16,7 @@ import pyarrow as pa
 from nacre.schema import Boolean, Categorical, Column, Datetime, Integer, Real
 from nacre.schema.columns import cells
 from nacre.schema.columns.column import Reading
+from nacre.schema.columns.date_format import DateFormat
 
 WHOLE = 53  # binary digits of the largest whole number
 FINEST, WIDEST = -20, 40  # reals: nearer to zero than 2^-20 counts as zero
@@ -42,6 +43,7 @@ class Binned(Column):
 
     type: ClassVar[str] = "binned"
     kind: str
+    format: str | None = None
 
     def problems(self) -> list[str]:
         """See `Column`."""
@@ -67,13 +69,16 @@ class Binned(Column):
         templates: dict[str, Column] = {
             "integer": Integer(low=0, high=1),
             "real": Real(low=0, high=1),
-            "datetime": Datetime(low="2000-01-01", high="2000-12-31"),
+            "datetime": Datetime(low="2000-01-01", high="2000-12-31", format=self.format),
             **PRESENCE,
         }
         return templates[self.kind].accepts(kind)
 
     def read(self, array: pa.Array) -> Reading:
         """See `Column`."""
+        array = self.present(array)
+        if self.format is not None:
+            array = DateFormat(self.format).read(array)
         if self.kind in PRESENCE:
             gaps = PRESENCE[self.kind].read(array).missing
             codes = np.zeros(len(array), np.int32)

@@ -26,7 +26,7 @@ from nacre.schema import (
     SchemaError,
     Unit,
 )
-from nacre.schema.columns.column import as_flag
+from nacre.schema.columns.column import as_flag, as_values
 from nacre.schema.columns.numeric import DIGITS
 from nacre.vault import Adjacency, Bound, Keys, Plan, Release, Segment, Sum, Vault
 from nacre.vault.plan import check_budget
@@ -94,7 +94,7 @@ def private_draft(
     facts, known = _facts(open_source(data), types, drop, label)
     unknown = {name: said for name, said in facts.items() if known[name] is None}
     one = None if whose is None else dataclasses.replace(whose, rows=1, constant=())
-    bins = Schema({name: Binned(kind=said["type"]) for name, said in unknown.items()}, unit=one)
+    bins = Schema({name: _bins(said) for name, said in unknown.items()}, unit=one)
     encoder = TableEncoder(bins)
     plan = Plan.of(
         _questions(unknown, encoder, epsilon, delta),
@@ -111,6 +111,13 @@ def private_draft(
         found = _find(vault, unknown)
     columns = {name: known[name] or found[name] for name in facts}
     return _schema(columns, label, vault.releases, whose)
+
+
+def _bins(said: Mapping[str, Any]) -> Binned:
+    """The public bins of a column, read by the codes and the format that a person states."""
+    stated = Binned(kind=said["type"], format=said.get("format"))
+    missing = as_values(said.get("missing", ()))
+    return dataclasses.replace(stated, missing=missing, nullable=bool(missing))
 
 
 def _facts(
@@ -165,7 +172,20 @@ def _find(vault: Vault, unknown: Mapping[str, Mapping[str, Any]]) -> dict[str, C
             found[name] = Boolean(nullable=nullable)
         else:
             found[name] = _range(name, said, counts[name][:-1], threshold, nullable)
+        found[name] = _as_stated(found[name], said)
     return found
+
+
+def _as_stated(column: Column | None, said: Mapping[str, Any]) -> Column | None:
+    """The column with what a person said beside its bounds or values."""
+    stated = {name: said[name] for name in ("missing", "format", "clamp") if name in said}
+    if column is None or not stated:
+        return column
+    column = dataclasses.replace(column, **stated)
+    if isinstance(column, Categorical):
+        kept = [value for value in column.values if value not in column.missing]
+        return dataclasses.replace(column, values=kept) if kept else None
+    return column
 
 
 def _questions(

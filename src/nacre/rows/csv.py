@@ -27,6 +27,7 @@ from nacre.rows.errors import SourceError
 
 BLOCK = 1 << 22  # bytes read at a time
 LONGEST = 1 << 28  # bytes of a record; what is longer is a quote that nobody closed
+SIGNS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 STOP = re.compile(rb"[,\r\n]")
 # As Arrow's parser has it: a quote opens a field only at its start, and is a letter elsewhere.
 FIELD = rb'(?:"(?:[^"]++|"")*+"[^,\r\n]*+|[^",\r\n][^,\r\n]*+|)'
@@ -49,6 +50,8 @@ class Faults:
 
 def header(file: Path) -> list[str]:
     """The columns of a CSV file, from its first record alone."""
+    if (said := wide(file)) is not None:
+        raise SourceError(said)
     first, _ = _split(next(_chunks(file, Faults()), b""))
     try:
         names = next(csv.reader(io.StringIO(first.decode(), newline="")), None)
@@ -79,16 +82,36 @@ def not_utf8(file: Path | str) -> str:
     )
 
 
+def wide(file: Path) -> str | None:
+    """What to do about a file in UTF-16, as spreadsheets save "Unicode text"; None if it is not."""
+    packed = "gzip" if file.name.lower().endswith(".gz") else None
+    with pa.input_stream(str(file), compression=packed) as stream:
+        start = stream.read(64)
+    marked = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    if not marked and start[1::2].strip(b"\0") and start[::2].strip(b"\0"):
+        return None
+    if not start:
+        return None
+    name = shlex.quote(file.name)
+    shown = f"zcat {name} | " if packed else ""
+    return (
+        f"{file} is UTF-16, not UTF-8 text. Convert it first, for example with `{shown}iconv -f "
+        f"UTF-16 -t UTF-8 {'' if packed else f'{name} '}> utf8.csv`."
+    )
+
+
 def other_separator(file: Path | str, names: Sequence[str]) -> str:
-    """What to do about a file that separates by semicolons; nothing if it does not seem to."""
-    if len(names) != 1 or ";" not in names[0]:
+    """What to do about a file that separates by other signs; nothing if it does not seem to."""
+    sign = next((sign for sign in SIGNS if len(names) == 1 and sign in names[0]), None)
+    if sign is None:
         return ""
     name = shlex.quote(Path(file).name)
+    delimiter = "chr(9)" if sign == "\t" else f"'{sign}'"
     packed = str(file).lower().endswith(".gz")
     return (
-        f"{file} looks separated by semicolons: its header has no comma. Convert it first, for "
+        f"{file} looks separated by {SIGNS[sign]}: its header has no comma. Convert it first, for "
         f'example with `{f"zcat {name} | " if packed else ""}python -c "import csv, sys; '
-        "csv.writer(sys.stdout).writerows(csv.reader(sys.stdin, delimiter=';'))\" "
+        f'csv.writer(sys.stdout).writerows(csv.reader(sys.stdin, delimiter={delimiter}))" '
         f"{'' if packed else f'< {name} '}> commas.csv`; write decimal commas as points too."
     )
 

@@ -22,9 +22,10 @@ from nacre.rows.weights import Weights, weigh
 from nacre.schema import Encoded, Layout, Schema, SchemaError, Unit, as_types, stated_types
 from nacre.schema.constraints.condition import ColumnValues
 from nacre.schema.constraints.constraint import Rule
-from nacre.schema.constraints.domain import Contradiction, narrow
+from nacre.schema.constraints.domain import Contradiction
 from nacre.schema.constraints.given import given
 from nacre.schema.facts.bound import Absence
+from nacre.schema.facts.narrowing import narrow_all
 
 
 class Row(NamedTuple):
@@ -211,7 +212,7 @@ class TableEncoder(AbstractEncoder):
     def fixed(self, rules: Sequence[Rule]) -> dict[int, int]:
         """Codes of which one is left, by place among the layout's codes."""
         try:
-            domains = narrow(self.schema.columns, rules)
+            domains = narrow_all(self.schema.columns, rules, self.schema.bound_facts)
         except Contradiction as error:
             raise NacreError(f"No row can be drawn. {error}") from None
         found = {}

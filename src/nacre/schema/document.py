@@ -38,7 +38,8 @@ KEYS = (
 )
 GUIDE = """\
 # A nacre schema: only facts that are public anyway, because models carry them in the open.
-# Each column has a `type`, and may be `nullable: true` (values may be missing):
+# Each column has a `type`, and may be `nullable: true` (values may be missing); `missing: [N, -9]`
+# says which codes stand for a missing value, of which the first is written again:
 #   integer      low, high, step      whole numbers; what lies outside is clamped
 #   real         low, high, decimals  `decimals` digits after the point (leave out for any)
 #                `step: 100` means low, low + 100, ...; `spikes: [999]` values that many rows share
@@ -46,6 +47,8 @@ GUIDE = """\
 #   ordinal      values               listed from lowest to highest
 #   boolean                           true or false
 #   datetime     low, high, step      `step` is the resolution, such as 1d, 1h, 15min, 1s
+#                `format: '%d.%m.%Y'` where dates are not written as 2024-12-31
+# Numbers and dates with `clamp: true` are cut to the bounds on purpose, and nobody is warned.
 # `values` are text: no, 1 and null mean just these words.
 # After the columns, `constraints` may list what every sampled row satisfies, such as
 # `start <= end`, `age >= 18 if employed = yes`, `forbid: {sex: Male, pregnant: yes}`, and `facts`

@@ -22,6 +22,7 @@ from nacre.schema.constraints.constraint import Constraint, Rule, understand
 from nacre.schema.constraints.domain import Contradiction, narrow
 from nacre.schema.errors import SchemaError
 from nacre.schema.facts.bound import BoundFact
+from nacre.schema.facts.narrowing import narrow_all
 from nacre.schema.facts.statement import Fact, parse
 from nacre.schema.facts.understand import understand_facts
 from nacre.schema.layout import Code, Encoded, Layout, Number
@@ -113,7 +114,14 @@ class Schema:
             found += self.unit.problems(self.columns)
         known = not found
         found += self._settle_protected(known=known)
-        return found + self._settle_constraints(known=known) + self._settle_facts(known=known)
+        found += self._settle_constraints(known=known)
+        facts = self._settle_facts(known=known)
+        if known and not found and not facts and self.facts:
+            try:
+                narrow_all(self.columns, self.rules, self.bound_facts)
+            except Contradiction as error:
+                facts.append(f"the facts and constraints contradict each other. {error}")
+        return found + facts
 
     def _settle_protected(self, *, known: bool) -> list[str]:
         """Put protected sets into their canonical form; returns what is wrong with them."""
@@ -239,7 +247,8 @@ class Schema:
         """The table that encodes to these ticks and codes, in canonical Arrow types.
 
         Integers are int64, reals float64, categories and ordinals string, Booleans bool, times
-        date32 (whole days) or timestamp[us]. `valid` is not looked at.
+        date32 (whole days) or timestamp[us]; with `format`, or a code for missing values that is
+        no such value, string. `valid` is not looked at.
         """
         layout = self.layout
         if encoded.layout != layout:
@@ -253,13 +262,14 @@ class Schema:
         number = code = 0
         for column in self.columns.values():
             if column.ticks is None:
-                arrays.append(column.write(encoded.codes[:, code], None))
+                written = column.write(encoded.codes[:, code], None)
                 code += 1
-                continue
-            missing = encoded.codes[:, code] == 1 if column.nullable else None
-            arrays.append(column.write(encoded.ticks[:, number], missing))
-            number += 1
-            code += column.nullable
+            else:
+                missing = encoded.codes[:, code] == 1 if column.nullable else None
+                written = column.write(encoded.ticks[:, number], missing)
+                number += 1
+                code += column.nullable
+            arrays.append(column.coded(column.formatted(written)))
         return pa.Table.from_arrays(arrays, names=list(self.columns))
 
     def check(self, rows: table.Batches) -> Check:

@@ -8,13 +8,15 @@ import pyarrow as pa
 from nacre.schema.columns.column import Column
 from nacre.schema.schema import Schema
 
+MISSING = "missing"
+
 
 def value_names(schema: Schema, name: str) -> list[str]:
     """The name of each code of a category column; 'missing' for the code of nulls."""
     column = schema.columns[name]
     size = column.size or 0
     written = column.write(np.arange(size), None).to_pylist()
-    return ["missing" if value is None else str(value) for value in written]
+    return [MISSING if value is None else str(value) for value in written]
 
 
 def value_at(column: Column, unit: float) -> str:

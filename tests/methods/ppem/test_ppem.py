@@ -203,6 +203,11 @@ def test_sets_that_cannot_be(given, message):
         PPEM(protect=given)
 
 
+def test_that_nothing_is_hidden_is_told():
+    with pytest.warns(UserWarning, match="none is named: nothing is hidden beyond single rows"):
+        nacre.plan(SCHEMA, method=PPEM(), epsilon=1, delta=1e-6)
+
+
 def test_unknown_columns_and_lone_differences_are_refused_by_the_plan():
     cost = {"epsilon": 1, "delta": 1e-6}
     with pytest.raises(nacre.NacreError, match="does not have: zzz"):

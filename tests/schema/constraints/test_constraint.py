@@ -155,7 +155,7 @@ def test_what_is_fixed_is_never_missing():
         ("age = old", "'old' is not a number"),
         ("admitted > 2020", "'2020' is not a date such as"),
         ("age > 120", "never holds: 'age' goes from 0 to 120"),
-        ("age = 1.5", "never its value"),
+        ("age = 1.5", "never 1.5: its values are whole"),
         ("admitted < 2019-01-01", "never holds: 'admitted' goes from 2019-01-01 to 2024-12-31"),
         ("height = 1.5", "hardly any two rows share one"),
         ("height = wage", "hardly any two rows share one"),

@@ -6,12 +6,15 @@ from typing import Any
 
 from nacre.evaluate.findings.alarms import alarms
 from nacre.evaluate.findings.columns import column_findings
+from nacre.evaluate.findings.detection import detection_findings
 from nacre.evaluate.findings.finding import ORDER, Finding
 from nacre.evaluate.findings.gaps import column_gaps
 from nacre.evaluate.findings.groups import count_findings
+from nacre.evaluate.findings.impossible import impossible_findings
 from nacre.evaluate.findings.models import model_findings
 from nacre.evaluate.findings.numbers import group_findings, shift_findings
 from nacre.evaluate.findings.pairs import pair_findings
+from nacre.evaluate.findings.spikes import spike_findings
 from nacre.evaluate.findings.values import value_findings
 from nacre.evaluate.scores.score import Score
 from nacre.evaluate.tables.comparison import TableComparison
@@ -41,6 +44,9 @@ def find(
         *count_findings(mine.get("small-groups", ())),
         *model_findings(mine, comparison.label),
         *value_findings(comparison),
+        *(spike_findings(comparison) if "shifts" in mine else ()),
+        *(impossible_findings(comparison) if "tv2" in mine else ()),
+        *detection_findings(mine.get("detection", ())),
     ]
     return tuple(sorted(found, key=lambda f: (ORDER[f.level], -f.weight)))
 

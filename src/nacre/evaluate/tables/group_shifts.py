@@ -7,13 +7,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from nacre.evaluate.tables.names import MISSING, bin_names
 from nacre.evaluate.tables.rows import Rows
 from nacre.evaluate.tables.shift import Group, Shift
-from nacre.evaluate.tables.shifts import FEWEST, compare_values
-from nacre.schema.columns.scale import Scale
+from nacre.evaluate.tables.shifts import FEWEST, compare_values, step_of
+from nacre.schema import Integer
 
 MOST_GROUPS = 50
-"""A column with more values than this has no groups that are worth a sentence each."""
+"""Of a column with more values, so many of the most frequent ones are looked at."""
+MOST_CODES = 100
+"""Whole numbers from so short a range may be codes, so they make groups, too."""
+MOST_PAIRS = 400
+"""Of a number and a column of groups, beyond which whole numbers make no groups."""
 ROWS = 50_000
 """Rows of each table that are looked at, a seeded sample."""
 MEDIAN = (0.5,)
@@ -22,23 +27,33 @@ MEDIAN = (0.5,)
 def find_group_shifts(real: Rows, synthetic: Rows, rng: np.random.Generator) -> tuple[Shift, ...]:
     """The median of each number in each group of at least 200 rows of both tables."""
     tables = [rows.sample(ROWS, rng) for rows in (real, synthetic)]
+    numbers = [name for name in real.names if real.is_number(name)]
     groups = [name for name in real.names if not real.is_number(name)]
+    codes = [name for name in numbers if _may_be_codes(real, name)]
+    groups += codes[: max(MOST_PAIRS // max(len(numbers), 1) - len(groups), 0)]
     return tuple(
         shift
-        for name in filter(real.is_number, real.names)
+        for name in numbers
         for by in groups
+        if by != name
         for shift in _shifts(tables[0], tables[1], name, by)
     )
 
 
 def _shifts(real: Rows, synthetic: Rows, name: str, by: str) -> Iterator[Shift]:
-    names = Scale(real.schema.columns[by]).names
-    if len(names) > MOST_GROUPS:
-        return
-    codes = [rows.bin(by).codes for rows in (real, synthetic)]
+    names = bin_names(real, by, real.bin(by, MOST_CODES).size)
+    codes = [rows.bin(by, MOST_CODES).codes for rows in (real, synthetic)]
     values = [rows.values(name) for rows in (real, synthetic)]
     counts = [np.bincount(c, minlength=len(names)) for c in codes]
-    for code, value in enumerate(names):
-        if min(count[code] for count in counts) >= FEWEST:
+    frequent = np.argsort(-counts[0], kind="stable")[:MOST_GROUPS]
+    step = step_of(real.schema.columns[name])
+    for code in np.sort(frequent):
+        if names[code] != MISSING and min(count[code] for count in counts) >= FEWEST:
             one, other = (v[c == code] for v, c in zip(values, codes, strict=True))
-            yield from compare_values(Group(name, by, value), MEDIAN, one, other)
+            group = Group(name, by, names[code])
+            yield from compare_values(group, MEDIAN, one, other, step=step)
+
+
+def _may_be_codes(rows: Rows, name: str) -> bool:
+    column = rows.schema.columns[name]
+    return isinstance(column, Integer) and column.ticks < MOST_CODES

@@ -1,7 +1,7 @@
 """What codes and scaled numbers are called on axes."""
 
 from nacre.evaluate.tables.rows import Rows
-from nacre.schema.written import value_at, value_names
+from nacre.schema.written import MISSING, value_at, value_names
 
 
 def bin_names(rows: Rows, name: str, size: int) -> list[str]:
@@ -14,4 +14,4 @@ def bin_names(rows: Rows, name: str, size: int) -> list[str]:
     # The first tick of each bin; where every tick has a code of its own, that tick.
     first = range(bins) if top < bins else [-(-k * top // bins) for k in range(bins)]
     names = [value_at(column, tick / max(top, 1)) for tick in first]
-    return names + ["missing"] * (size - bins)
+    return names + [MISSING] * (size - bins)

@@ -6,7 +6,7 @@ import numpy as np
 
 from nacre.evaluate.tables.rows import Rows
 from nacre.evaluate.tables.shift import MEAN, Difference, Shift, Statistic, Subject
-from nacre.schema import Schema
+from nacre.schema import Column, Schema
 from nacre.schema.columns.scale import Scale
 from nacre.schema.constraints.condition import Order
 
@@ -24,10 +24,12 @@ def find_shifts(real: Rows, synthetic: Rows) -> tuple[Shift, ...]:
     """Means and 1% and 99% quantiles of numbers; medians and 90% quantiles of differences."""
     found: list[Shift] = []
     for name in filter(real.is_number, real.names):
-        found += compare_values(name, SINGLE, real.values(name), synthetic.values(name))
+        values = [rows.values(name) for rows in (real, synthetic)]
+        found += compare_values(name, SINGLE, *values, step=step_of(real.schema.columns[name]))
     for earlier, later in ordered_pairs(real.schema):
         apart = [rows.values(later) - rows.values(earlier) for rows in (real, synthetic)]
-        found += compare_values(Difference(later, earlier), BETWEEN, *apart)
+        step = step_of(real.schema.columns[later])
+        found += compare_values(Difference(later, earlier), BETWEEN, *apart, step=step)
     return tuple(found)
 
 
@@ -53,10 +55,25 @@ def ordered_pairs(schema: Schema) -> list[tuple[str, str]]:
     return list(found)
 
 
+def step_of(column: Column) -> float:
+    """How far apart a column's values are."""
+    first, second = Scale(column).values(np.array([0, min(1, column.ticks or 0)]))
+    return float(second - first)
+
+
 def compare_values(
-    of: Subject, shares: Sequence[float | None], real: np.ndarray, synthetic: np.ndarray
+    of: Subject,
+    shares: Sequence[float | None],
+    real: np.ndarray,
+    synthetic: np.ndarray,
+    *,
+    step: float = 0.0,
 ) -> Iterator[Shift]:
-    """What is off between two columns of values, NaN where missing: the mean, some quantiles."""
+    """What is off between two columns of values, NaN where missing: the mean, some quantiles.
+
+    A quantile may be off by one `step`, the distance of two values: of a few whole numbers it jumps
+    from one to the next where nothing much has changed, and shares of rows tell what has.
+    """
     real, synthetic = (np.sort(values[~np.isnan(values)]) for values in (real, synthetic))
     if min(len(real), len(synthetic)) < FEWEST:
         return
@@ -77,7 +94,7 @@ def compare_values(
             one, other = _quantile(real, share), _quantile(synthetic, share)
             reach = max(SLACK, CHANCE * (share * (1 - share) / size) ** 0.5)
             low, high = (_quantile(real, share + sign * reach) for sign in (-1, 1))
-            allowed = one - low if other < one else high - one
+            allowed = max(one - low if other < one else high - one, step)
             unit = typical if share == 0.5 else max(abs(one - middle), width)
         gap = max(abs(other - one) - allowed, 0.0) / unit
         yield Shift(Statistic(of, share), one, other, gap)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, final
 
 import numpy as np
@@ -360,6 +361,13 @@ class PPEM(AbstractMethod):
 
     def check(self, *, delta: float | None, rows: int | None) -> None:
         """Refuse a delta with which publishing one row of the table would be allowed."""
+        if not self.sets:
+            warnings.warn(
+                "PPEM is there to hide the joint distribution of some columns, and none is named: "
+                "nothing is hidden beyond single rows. Say which, by protect=[('age', 'job')] or "
+                "--set protect=age+job; or choose another method, such as Mosaic.",
+                stacklevel=2,
+            )
         given = self.marginal_delta if self._partly else delta
         if given is not None and rows is not None and given >= 1 / rows:
             raise NacreError(

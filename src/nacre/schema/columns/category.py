@@ -20,12 +20,12 @@ from nacre.schema.columns.column import (
     Column,
     Reading,
     as_flag,
+    as_values,
     settle,
     shown,
 )
 from nacre.schema.columns.lookup import NOT_LISTED, NOTHING, Lookup
 
-BLANKS = " \t\n\r\f\v"  # what is stripped from cells, so also from the values they are matched to
 TRUE = ("true", "yes", "1", "t", "y")
 FALSE = ("false", "no", "0", "f", "n")
 
@@ -45,7 +45,7 @@ class Categorical(Column):
     other: bool = False
 
     def __post_init__(self) -> None:
-        settle(self, values=_as_values(self.values), other=as_flag(self.other))
+        settle(self, values=as_values(self.values), other=as_flag(self.other))
 
     def problems(self) -> list[str]:
         """See `Column`."""
@@ -57,7 +57,7 @@ class Categorical(Column):
 
     def read(self, array: pa.Array) -> Reading:
         """See `Column`."""
-        codes = self._lookup.find(array)
+        codes = self._lookup.find(self.present(array))
         unknown, missing = codes == NOT_LISTED, codes == NOTHING
         codes[unknown] = len(self.values) if self.other else 0
         codes[missing] = self.size - 1 if self.nullable else 0
@@ -103,7 +103,7 @@ class Ordinal(Column):
     values: Sequence[str]
 
     def __post_init__(self) -> None:
-        settle(self, values=_as_values(self.values))
+        settle(self, values=as_values(self.values))
 
     def problems(self) -> list[str]:
         """See `Column`."""
@@ -123,7 +123,7 @@ class Ordinal(Column):
 
     @functools.cached_property
     def _plain(self) -> Categorical:
-        return Categorical(values=self.values, nullable=self.nullable)
+        return Categorical(values=self.values, nullable=self.nullable, missing=self.missing)
 
     @property
     def ticks(self) -> None:
@@ -156,7 +156,7 @@ class Boolean(Column):
 
     def read(self, array: pa.Array) -> Reading:
         """See `Column`."""
-        found = _words().find(array)
+        found = _words().find(self.present(array))
         missing, unreadable = found == NOTHING, found == NOT_LISTED
         codes = (found >= len(FALSE)).astype(np.int32)
         gaps = missing | unreadable
@@ -192,23 +192,6 @@ def _take(names: pa.Array, codes: np.ndarray) -> pa.Array:
 
 def _has_text(kind: pa.DataType) -> bool:
     return cells.is_text(kind) or cells.is_number(kind) or cells.is_moment(kind)
-
-
-def _as_values(values: Any) -> Any:
-    """A tuple of text; what is not a list of scalars is left for `problems` to report."""
-    if isinstance(values, str | bytes | dict) or not hasattr(values, "__iter__"):
-        return values
-    return tuple(_as_text(value) for value in values)
-
-
-def _as_text(value: Any) -> Any:
-    if isinstance(value, bool | np.bool_):
-        return str(value).lower()
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    if isinstance(value, int | float | np.number):
-        return str(value)
-    return value.strip(BLANKS) if isinstance(value, str) else value
 
 
 def _value_problems(values: Any) -> list[str]:

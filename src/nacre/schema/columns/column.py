@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import functools
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from nacre.schema.columns import cells
+from nacre.schema.columns.lookup import Lookup
+from nacre.schema.columns.names import cell_names
+
+BLANKS = " \t\n\r\f\v"  # what is stripped from cells, so also from the values they are matched to
 # Reasons that a value does not fit; `check` counts them and explains them.
 MISSING = "missing"
 NOT_A_NUMBER = "not a number"
@@ -59,10 +67,17 @@ class Reading:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Column(abc.ABC):
-    """Public facts about one column. Construction never fails: `Schema` reports all problems."""
+    """Public facts about one column. Construction never fails: `Schema` reports all problems.
+
+    Attributes:
+        nullable: values may be missing.
+        missing: texts that stand for a missing value, such as N, -9 and "" (an empty cell); the
+            first of them is what sampled tables hold there.  With any, the column is nullable.
+    """
 
     type: ClassVar[str]
     nullable: bool = False
+    missing: tuple[str, ...] = ()
 
     @abc.abstractmethod
     def problems(self) -> list[str]:
@@ -105,27 +120,94 @@ class Column(abc.ABC):
         fields: dict[str, Any] = {"type": self.type}
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            if field.name != "nullable" and (
+            if field.name not in ("nullable", "missing") and (
                 field.default is dataclasses.MISSING or value != field.default
             ):
                 fields[field.name] = list(value) if isinstance(value, tuple) else value
-        if self.nullable:
+        if self.missing:
+            fields["missing"] = list(self.missing)
+        elif self.nullable:
             fields["nullable"] = True
         return fields
 
+    def present(self, array: pa.Array) -> pa.Array:
+        """The cells, those empty that hold a code for "missing"; each by itself."""
+        if not self.missing:
+            return array
+        gone = pa.array(_codes(self.missing).find(array) >= 0)
+        array = cells.plain(array)
+        return pc.if_else(gone, pa.scalar(None, array.type), array)
+
+    def formatted(self, array: pa.Array) -> pa.Array:
+        """A column as it was written, in the form that the table has it in."""
+        return array
+
+    def coded(self, array: pa.Array) -> pa.Array:
+        """A column as it was written, with the first code for "missing" where there is none.
+
+        Its type follows from the code: a number among numbers, and text otherwise.
+        """
+        if not self.missing or self.missing[0] == "":
+            return array
+        code = pa.array([self.missing[0]], pa.string())
+        try:
+            if pa.types.is_boolean(array.type):
+                raise pa.ArrowInvalid("a code beside true and false is a word")
+            return pc.fill_null(array, pc.cast(code, array.type)[0])
+        except pa.ArrowInvalid:
+            return pc.fill_null(cell_names(array), code[0])
+
     def flag_problems(self) -> list[str]:
         """Problems of the yes/no fields, the same for every type."""
-        return [
+        found = [
             f"{name}={shown(value)} must be true or false."
-            for name in ("nullable", "other")
+            for name in ("nullable", "other", "clamp")
             if not isinstance(value := getattr(self, name, False), bool)
         ]
+        return found + _code_problems(self.missing, getattr(self, "values", ()))
 
 
 def settle(column: Column, **converted: Any) -> None:
     """Store normalised field values during construction, where a frozen class may still change."""
-    for name, value in {"nullable": as_flag(column.nullable), **converted}.items():
+    missing = as_values(column.missing)
+    nullable = True if missing and isinstance(missing, tuple) else as_flag(column.nullable)
+    for name, value in {"nullable": nullable, "missing": missing, **converted}.items():
         object.__setattr__(column, name, value)
+
+
+@functools.lru_cache(maxsize=1000)
+def _codes(codes: tuple[str, ...]) -> Lookup:
+    return Lookup(codes)
+
+
+def _code_problems(codes: Any, values: Any) -> list[str]:
+    """What is wrong with the codes for "missing"."""
+    if not isinstance(codes, tuple):
+        return [f'missing={shown(codes)} must be a list of codes, such as [N, -9, ""].']
+    if wrong := [code for code in codes if not isinstance(code, str)]:
+        return [f"the code {shown(wrong[0])} for a missing value is not text."]
+    twice = [code for code, count in Counter(codes).items() if count > 1]
+    both = [code for code in codes if isinstance(values, tuple) and code in values]
+    return [f"the code {shown(code)} for a missing value is listed twice." for code in twice] + [
+        f"{shown(code)} is listed in `values` and in `missing`. Keep one." for code in both
+    ]
+
+
+def as_values(values: Any) -> Any:
+    """A tuple of text; what is not a list of scalars is left for `problems` to report."""
+    if isinstance(values, str | bytes | dict) or not hasattr(values, "__iter__"):
+        return values
+    return tuple(_as_text(value) for value in values)
+
+
+def _as_text(value: Any) -> Any:
+    if isinstance(value, bool | np.bool_):
+        return str(value).lower()
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    if isinstance(value, int | float | np.number):
+        return str(value)
+    return value.strip(BLANKS) if isinstance(value, str) else value
 
 
 def as_flag(value: Any) -> Any:

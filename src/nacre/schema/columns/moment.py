@@ -17,9 +17,11 @@ from nacre.schema.columns.column import (
     OUT_OF_RANGE,
     Column,
     Reading,
+    as_flag,
     settle,
     shown,
 )
+from nacre.schema.columns.date_format import DateFormat
 
 DAY = 86_400_000_000
 UNITS = {"us": 1, "ms": 1000, "s": 10**6, "min": 60 * 10**6, "h": 3600 * 10**6, "d": DAY}
@@ -32,6 +34,8 @@ class Datetime(Column):
     """Points in time from `low` to `high` in whole steps; tick = floor((x - low) / step).
 
     A `high` without a time of day includes that whole day. Times with a zone are read as UTC.
+    With `format`, cells are read and written as it says (%Y%m%dT%H%M%S); ISO 8601 otherwise.
+    With `clamp`, what lies beyond the bounds is meant to be cut to them, and nobody is warned.
 
     Examples:
         >>> Datetime(low="2024-01-01", high="2024-12-31").ticks
@@ -44,9 +48,12 @@ class Datetime(Column):
     low: str
     high: str
     step: str = "1d"
+    format: str | None = None
+    clamp: bool = False
 
     def __post_init__(self) -> None:
-        settle(self, low=_as_iso(self.low), high=_as_iso(self.high))
+        ends = {"low": _as_iso(self.low), "high": _as_iso(self.high)}
+        settle(self, clamp=as_flag(self.clamp), **ends)
 
     def problems(self) -> list[str]:
         """See `Column`."""
@@ -61,6 +68,8 @@ class Datetime(Column):
             found.append(
                 f"step={shown(self.step)} must be a number and a unit, such as 1d, 1h, 15min, 1s."
             )
+        if self.format is not None:
+            found += DateFormat(self.format).problems()
         if found:
             return found
         if self._last <= self._first:
@@ -89,10 +98,15 @@ class Datetime(Column):
 
     def accepts(self, kind: pa.DataType) -> bool:
         """See `Column`."""
-        return cells.is_moment(kind) or cells.is_text(kind)
+        # 20241231 is a number in many tables.
+        written = self.format is not None and cells.is_number(kind)
+        return cells.is_moment(kind) or cells.is_text(kind) or written
 
     def read(self, array: pa.Array) -> Reading:
         """See `Column`."""
+        array = self.present(array)
+        if self.format is not None:
+            array = DateFormat(self.format).read(array)
         values, missing, unreadable = cells.moments(array)
         # Compared by tick: with step 1d, an evening of the last day is within the range.
         end = self._first + (self.ticks + 1) * self._length
@@ -102,7 +116,7 @@ class Datetime(Column):
             ticks,
             missing=missing,
             unreadable={NOT_A_DATE: unreadable},
-            changed={OUT_OF_RANGE: outside},
+            changed={} if self.clamp else {OUT_OF_RANGE: outside},
             nullable=self.nullable,
         )
 
@@ -113,6 +127,10 @@ class Datetime(Column):
             days = pa.array((micro // DAY).astype(np.int32), pa.int32(), mask=missing)
             return days.view(pa.date32())
         return pa.array(micro, pa.int64(), mask=missing).view(pa.timestamp("us"))
+
+    def formatted(self, array: pa.Array) -> pa.Array:
+        """See `Column`."""
+        return array if self.format is None else DateFormat(self.format).write(array)
 
     @property
     def ticks(self) -> int:

@@ -19,6 +19,7 @@ from nacre.schema.columns.column import (
     OUT_OF_RANGE,
     Column,
     Reading,
+    as_flag,
     as_number,
     as_whole,
     settle,
@@ -38,6 +39,7 @@ class Integer(Column):
     """Whole numbers from `low` to `high`, each `step` from the last; tick = (x - low) / step.
 
     `spikes` are values that many rows are known to share; methods keep them apart from others.
+    With `clamp`, what lies beyond the bounds is meant to be cut to them, and nobody is warned.
 
     Examples:
         >>> Integer(low=17, high=90).ticks
@@ -51,6 +53,7 @@ class Integer(Column):
     high: int
     step: int = 1
     spikes: tuple[int, ...] = ()
+    clamp: bool = False
 
     def __post_init__(self) -> None:
         spikes = _listed(self.spikes, as_whole)
@@ -60,6 +63,7 @@ class Integer(Column):
             high=as_whole(self.high),
             step=as_whole(self.step),
             spikes=spikes,
+            clamp=as_flag(self.clamp),
         )
 
     def problems(self) -> list[str]:
@@ -90,12 +94,14 @@ class Integer(Column):
     @quiet
     def read(self, array: pa.Array) -> Reading:
         """See `Column`."""
-        values, missing, unreadable = cells.numbers(array)
+        values, missing, unreadable = cells.numbers(self.present(array))
         clamped, outside = _clamp(values, self.low, self.high)
         whole = np.rint(clamped)
         units = whole.astype(np.int64)
         ticks = self.grid.ticks(units)
-        changed = {OUT_OF_RANGE: outside, NOT_WHOLE: whole != clamped}
+        changed = {NOT_WHOLE: whole != clamped}
+        if not self.clamp:
+            changed = {OUT_OF_RANGE: outside, **changed}
         if self.step > 1:
             changed[OFF_STEP] = self.grid.units(ticks) != units
         return Reading.of_ticks(
@@ -139,7 +145,8 @@ class Real(Column):
 
     With `decimals` a tick is one unit of the last decimal, with `step` one step from `low`, and
     the round trip is exact; without either, the range has 2^30 ticks.  `spikes` are values that
-    many rows are known to share; methods keep them apart from others.
+    many rows are known to share; methods keep them apart from others.  With `clamp`, what lies
+    beyond the bounds is meant to be cut to them, and nobody is warned.
 
     Examples:
         >>> Real(low=0, high=1, decimals=2).ticks
@@ -154,6 +161,7 @@ class Real(Column):
     decimals: int | None = None
     step: float | None = None
     spikes: tuple[float, ...] = ()
+    clamp: bool = False
 
     def __post_init__(self) -> None:
         decimals = self.decimals if self.decimals is None else as_whole(self.decimals)
@@ -164,6 +172,7 @@ class Real(Column):
             decimals=decimals,
             step=self.step if self.step is None else as_number(self.step),
             spikes=_listed(self.spikes, as_number),
+            clamp=as_flag(self.clamp),
         )
 
     def problems(self) -> list[str]:
@@ -231,6 +240,7 @@ class Real(Column):
     @quiet
     def read(self, array: pa.Array) -> Reading:
         """See `Column`."""
+        array = self.present(array)
         values, missing, unreadable = cells.numbers(array)
         grid, changed = self.grid, {}
         if grid is None:
@@ -251,7 +261,7 @@ class Real(Column):
             ticks,
             missing=missing,
             unreadable={NOT_A_NUMBER: unreadable},
-            changed={OUT_OF_RANGE: outside, **changed},
+            changed=changed if self.clamp else {OUT_OF_RANGE: outside, **changed},
             nullable=self.nullable,
         )
 

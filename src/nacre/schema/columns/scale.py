@@ -114,6 +114,28 @@ class Scale:
         place = self._place(value, array)
         return place, place
 
+    def beside(self, span: tuple[Value, Value]) -> str | None:
+        """What to say of a number within the bounds that is no value of the column; None if it is.
+
+        The span is that of `span`: empty where a whole number lies between two steps.
+        """
+        column = self.column
+        if not isinstance(column, Integer | Real) or column.grid is None:
+            return None
+        low, high = sorted(span)
+        if not self.low <= low <= high <= self.high:
+            return None
+        grid, number = column.grid, span[0]
+        if span[0] == span[1] and grid.tick(float(number), column.ticks) is not None:
+            return None
+        if span[0] == span[1]:
+            below = math.floor((number * grid.unit - grid.first) / grid.step)
+            low, high = (float(grid.values(np.array([below + up]))[0]) for up in (0, 1))
+        way = f"its values are {grid.step / grid.unit:g} apart"
+        if grid.step == 1:
+            way = f"it has {grid.decimals} decimals" if grid.decimals else "its values are whole"
+        return f"{way}, and the nearest are {low:g} and {high:g}"
+
     def _number(self, value: Any, array: pa.Array) -> tuple[Value, Value]:
         known = cells.is_text(array.type) or cells.is_number(array.type)
         number = float(cells.numbers(array)[0][0]) if known else math.nan

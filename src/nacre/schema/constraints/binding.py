@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nacre.schema.columns.column import Column, shown
+from nacre.schema.columns.column import Column, as_number, shown
 from nacre.schema.columns.scale import Scale
 from nacre.schema.columns.span import Spans, join, meet, outside
 from nacre.schema.constraints.condition import Among, Condition, Order
@@ -56,6 +57,8 @@ def among(name: str, values: Sequence[Any], columns: Mapping[str, Column]) -> Sp
         span = _span(name, value, columns)
         if scale.dense and scale.low < span[0] < scale.high:  # rows do pile up at the bounds
             raise NotUnderstood(f"'{name}' {DENSE}.")
+        if (beside := scale.beside(span)) is not None:
+            raise NotUnderstood(f"'{name}' is never {value}: {beside}.")
         if not meet((span,), ((scale.low, scale.high),)):
             raise NotUnderstood(_never(name, f"{shown(value)} is never its value", scale))
         found.append(span)
@@ -150,6 +153,8 @@ def _span(name: str, value: Any, columns: Mapping[str, Column]) -> tuple[float, 
     try:
         return Scale(columns[name]).span(value)
     except ValueError as error:
+        if isinstance(value, str) and (said := sum_without_blanks(value, columns)) is not None:
+            raise NotUnderstood(said) from None
         close = difflib.get_close_matches(str(value), columns, 1)
         hint = f" Did you mean the column '{close[0]}'?" if close else ""
         raise NotUnderstood(f"'{name}': {error}.{hint}") from None
@@ -168,7 +173,25 @@ def _column(word: Word, columns: Mapping[str, Column]) -> str:
 
 
 def _unknown(name: str, columns: Mapping[str, Column]) -> str:
+    if (said := sum_without_blanks(name, columns)) is not None:
+        return said
     return f"{shown(name)} is not a column.{suggest(name, columns)}"
+
+
+def sum_without_blanks(text: str, columns: Mapping[str, Column]) -> str | None:
+    """What to say of `a+b`, which is one word here; None if it is none of these."""
+    parts = [part for part in re.split(r"[+*-]", text) if part]
+    if len(parts) < 2 or not all(part in columns or _is_number(part) for part in parts):
+        return None
+    apart = " ".join(re.split(r"\s*([+*-])\s*", text))
+    return (
+        f"{shown(text)} is one word, as a name may hold such a sign. Put blanks around it: "
+        f"`{apart}`. Only facts compute; a constraint compares columns and values."
+    )
+
+
+def _is_number(text: str) -> bool:
+    return isinstance(as_number(text), float)
 
 
 def _never(name: str, what: str, scale: Scale) -> str:

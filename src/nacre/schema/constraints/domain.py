@@ -6,7 +6,7 @@ Only sound steps are taken: a value is ruled out only if no row with it satisfie
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias, final
 
 from nacre.errors import NacreError
@@ -48,22 +48,31 @@ class Domain:
         return int(self.spans[0][0]) if places else -1
 
 
-def narrow(columns: Mapping[str, Column], rules: Sequence[Rule]) -> dict[str, Domain]:
-    """What is left of the columns that rules speak of; raises Contradiction."""
+def narrow(
+    columns: Mapping[str, Column],
+    rules: Sequence[Rule],
+    more: Callable[[Known], None] | None = None,
+) -> dict[str, Domain]:
+    """What is left of the columns that rules speak of; raises Contradiction.
+
+    `more` narrows further by what else is known, such as facts, in every pass.
+    """
     _refuse_circles(columns, rules)
-    known = _Known(columns)
-    for turn in range(min(len(rules) + 1, PASSES)):
+    known = Known(columns)
+    for turn in range(min(len(rules) + 1 if more is None else PASSES, PASSES)):
         before = dict(known)
         # There and back: a chain is settled in two passes, whichever way it was written.
         for rule in rules if turn % 2 == 0 else reversed(rules):
             for condition, duty in _duties(rule, known):
                 known.apply(condition, duty, (rule.text, *known.reasons(rule)))
+        if more is not None:
+            more(known)
         if known == before:
             break
     return dict(known)
 
 
-class _Known(dict[str, Domain]):
+class Known(dict[str, Domain]):
     """Domains by column, whole until a rule narrows them."""
 
     def __init__(self, columns: Mapping[str, Column]) -> None:
@@ -99,7 +108,7 @@ class _Known(dict[str, Domain]):
             "not false": condition.gap is not False,
             "not true": condition.gap is not True,
         }[duty]
-        self._keep(condition.name, spans, gap, texts)
+        self.keep(condition.name, spans, gap, texts)
 
     def _order(self, order: Order, duty: Duty, texts: Sequence[str]) -> None:
         sign = OPPOSITE[order.sign] if duty == "not true" else order.sign
@@ -114,7 +123,7 @@ class _Known(dict[str, Domain]):
                 continue
             low, high = self._reach(name, is_sign, theirs.spans)
             spans = ((low, high),) if low <= high else ()
-            self._keep(name, spans, True, (*texts, *theirs.because))
+            self.keep(name, spans, True, (*texts, *theirs.because))
 
     def _reach(self, name: str, sign: str, theirs: Spans) -> tuple[Value, Value]:
         """The span of what stands in this order to at least one of their values."""
@@ -123,7 +132,8 @@ class _Known(dict[str, Domain]):
         high = theirs[-1][1] if sign in ("<", "<=", "=") else max(scale.high, theirs[-1][1])
         return low, high
 
-    def _keep(self, name: str, spans: Spans, gap: bool, texts: Sequence[str]) -> None:
+    def keep(self, name: str, spans: Spans, gap: bool, texts: Sequence[str]) -> None:
+        """Rule out what is not in the spans, and a gap unless there may be one."""
         domain = self[name]
         left, gap = meet(domain.spans, spans), gap and domain.gap
         if (left, gap) == (domain.spans, domain.gap):
@@ -134,7 +144,7 @@ class _Known(dict[str, Domain]):
         self[name] = Domain(left, gap, because)
 
 
-def _duties(rule: Rule, known: _Known) -> list[tuple[Condition, Duty]]:
+def _duties(rule: Rule, known: Known) -> list[tuple[Condition, Duty]]:
     """What must be so in every row, given what is left."""
     if rule.kind == "fixed":
         return [(condition, "true") for condition in rule.demands]

@@ -42,7 +42,7 @@ def _rule(name: str, value: Any, columns: Mapping[str, Column]) -> Rule:
             f"There is no column '{name}'.{suggest(name, columns)} The columns are "
             f"{listed(columns)}."
         )
-    if _is_missing(value):
+    if _is_missing(value) or value in columns[name].missing:
         return _fixed(f"{name} is missing", presence(name, columns, missing=True))
     if isinstance(value, tuple):
         if len(value) != 2 or value == (None, None):

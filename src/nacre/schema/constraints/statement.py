@@ -34,6 +34,11 @@ TOKEN = re.compile(
     re.VERBOSE,
 )
 BLANKS = re.compile(r"\s*")
+SUMS = ("+", "-", "*", "/")
+NO_SUMS = (
+    "a constraint compares columns and values, and computes nothing. Say the sum as a fact "
+    "(`total = a + b`), and compare that column."
+)
 FORM = "Write it like `start <= end`, `age >= 18 if employed = yes` or `ward in [a, b]`."
 
 
@@ -199,6 +204,8 @@ class Reader:
     def sign(self) -> str:
         """A sign, in its usual spelling."""
         kind, text = self._next()
+        if text in SUMS:
+            raise NotUnderstood(NO_SUMS)
         if kind != "sign":
             raise NotUnderstood(
                 f"a sign such as `<=` or `=` is needed {_before(text)}. {FORM}{_hint(text)}"
@@ -232,6 +239,8 @@ class Reader:
 
     def end(self) -> None:
         """Refuse what is too much."""
+        if self._next()[1] in SUMS:
+            raise NotUnderstood(NO_SUMS)
         if self.tokens:
             text = self.tokens[-1][1]
             raise NotUnderstood(f"`{text[:30]}` is too much at the end.{_hint(text)}")

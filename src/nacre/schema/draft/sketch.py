@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
-from typing import Any, final
+from collections.abc import Mapping
+from typing import final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nacre.schema.columns import cells
-from nacre.schema.columns.moment import UNITS
+from nacre.schema.columns.grid import COMMON
 from nacre.schema.columns.numeric import LARGEST_INTEGER
+from nacre.schema.draft.times import Ways, every_way, extreme, still, still_numbers
 
-STEPS = ("1d", "1h", "1min", "1s", "1ms", "1us")
 MOST_DECIMALS = 6  # more than these are taken for a measurement, not for a way of writing
 CLASSES = 20  # more different numbers than these are a quantity
 FEW_ODD = 100  # one text among so many numbers is a slip, not a value
+MOST_ODD = 5  # different texts among numbers; more are values
+NEGATIVE = tuple(code for code in COMMON if code < 0)  # -1, -9, -99, ...: often "no value"
 CODE = r"^[+-]?0\d"  # 007 is a code, not a number
 
 
@@ -33,12 +35,15 @@ class Sketch:
         seen: some cell has a value.
         gaps: some cell is null or empty.
         blanks: some cell has a word for no value, a gap if the others are numbers or times.
-        numbers, moments, truths: whether every value is a number, a time, true or false.
+        numbers, truths: whether every value is a number, true or false.
+        ways: the ways of writing dates in which every value is one.
         codes: some value looks like a number but is written like a code, such as 007.
         number_rows, odd_rows: how many rows hold a number, and how many another text.
         low, high, decimals: of the finite numbers; None for more decimals than are counted.
-        first, last, step: of the times; `step` is a place in `STEPS`.
-        low_rows, high_rows, first_rows, last_rows: how many rows hold these.
+        low_rows, high_rows: how many rows hold these.
+        negative: how many rows hold each of -1, -9, -99, ...
+        inner_low, inner_low_rows: the least number that is none of these.
+        odd: the texts that are no numbers, and how many rows hold each; None once too many.
         distinct: the values as text, and how many rows hold each; None once there are too many.
     """
 
@@ -48,7 +53,6 @@ class Sketch:
     gaps: bool = False
     blanks: bool = False
     numbers: bool = True
-    moments: bool = True
     truths: bool = True
     codes: bool = False
     number_rows: int = 0
@@ -58,11 +62,11 @@ class Sketch:
     low_rows: int = 0
     high_rows: int = 0
     decimals: int | None = 0
-    first: int = np.iinfo(np.int64).max
-    last: int = np.iinfo(np.int64).min
-    first_rows: int = 0
-    last_rows: int = 0
-    step: int = 0
+    negative: Mapping[int, int] = dataclasses.field(default_factory=dict)
+    inner_low: float = math.inf
+    inner_low_rows: int = 0
+    odd: Mapping[str, int] | None = dataclasses.field(default_factory=dict)
+    ways: Ways = dataclasses.field(default_factory=every_way)
     distinct: Mapping[str, int] | None = dataclasses.field(default_factory=dict)
 
     def add(self, array: pa.Array) -> Sketch:
@@ -74,11 +78,13 @@ class Sketch:
         if cells.is_text(kind):
             return self._add_text(*_counted(cells.text(array)))
         if pa.types.is_boolean(kind):
-            after = dataclasses.replace(self, numbers=False, moments=False)
+            after = dataclasses.replace(self, numbers=False, ways={})
             return after._count(seen=array.null_count < len(array), gaps=array.null_count > 0)
         if cells.is_number(kind):
-            after = dataclasses.replace(self, moments=False, truths=False)
-            return after._add_numbers(array, np.ones(len(array)))._remember(*_counted(array))
+            values, rows = _counted(array)
+            ways = still_numbers(self.ways, values, rows)
+            after = dataclasses.replace(self, ways=ways, truths=False)
+            return after._add_numbers(array, np.ones(len(array)))._remember(values, rows)
         if cells.is_moment(kind):
             after = dataclasses.replace(self, numbers=False, truths=False)
             return after._add_moments(array, np.ones(len(array)))
@@ -103,24 +109,24 @@ class Sketch:
         )
         if not codes:
             after = after._add_numbers(rest, rows)
-        if after.moments:
-            after = after._add_moments(rest, rows)
-        return after
+        return dataclasses.replace(after, ways=still(after.ways, rest, rows))
 
     def _add_numbers(self, array: pa.Array, counts: np.ndarray) -> Sketch:
         values, missing, unreadable = cells.numbers(array)
-        finite, rows = values[np.isfinite(values)], counts[np.isfinite(values)]
+        finite, rows = values[np.isfinite(values)], counts[np.isfinite(values)].astype(np.int64)
         after = self._count(seen=not missing.all(), gaps=bool(missing.any()))
         after = dataclasses.replace(
             after,
             numbers=after.numbers and not unreadable.any(),
             number_rows=after.number_rows + int(counts[~missing & ~unreadable].sum()),
             odd_rows=after.odd_rows + int(counts[unreadable].sum()),
+            odd=_more(after.odd, array, unreadable, counts),
         )
         if not len(finite):
             return after
-        low, low_rows = _extreme(min, finite, rows, (after.low, after.low_rows))
-        high, high_rows = _extreme(max, finite, rows, (after.high, after.high_rows))
+        low, low_rows = extreme(min, finite, rows, (after.low, after.low_rows))
+        high, high_rows = extreme(max, finite, rows, (after.high, after.high_rows))
+        after = after._add_inner(finite, rows)
         single = pa.types.is_float32(array.type) or pa.types.is_float16(array.type)
         decimals = _decimals(finite, single=single, least=after.decimals)
         if pa.types.is_floating(array.type) and max(-low, high) > LARGEST_INTEGER:
@@ -134,25 +140,28 @@ class Sketch:
             decimals=decimals,
         )
 
-    def _add_moments(self, array: pa.Array, rows: np.ndarray) -> Sketch:
-        values, missing, unreadable = cells.moments(array)
-        after = self._count(seen=not missing.all(), gaps=bool(missing.any()))
-        values, rows = values[~missing], rows[~missing]
-        if unreadable.any() or not len(values):
-            return dataclasses.replace(after, moments=after.moments and not unreadable.any())
-        step = after.step
-        while (values % UNITS[STEPS[step][1:]]).any():
-            step += 1
-        first, first_rows = _extreme(min, values, rows, (after.first, after.first_rows))
-        last, last_rows = _extreme(max, values, rows, (after.last, after.last_rows))
-        return dataclasses.replace(
-            after,
-            first=int(first),
-            last=int(last),
-            first_rows=first_rows,
-            last_rows=last_rows,
-            step=step,
+    def _add_inner(self, values: np.ndarray, rows: np.ndarray) -> Sketch:
+        """What stands below zero, and the least number otherwise."""
+        if self.low >= 0 and values.min() >= 0:
+            inner, inner_rows = extreme(min, values, rows, (self.inner_low, self.inner_low_rows))
+            return dataclasses.replace(self, inner_low=float(inner), inner_low_rows=inner_rows)
+        coded = np.isin(values, NEGATIVE)
+        held = dict(self.negative)
+        for code in np.unique(values[coded]):
+            held[int(code)] = held.get(int(code), 0) + int(rows[values == code].sum())
+        before = (self.inner_low, self.inner_low_rows)
+        inner, inner_rows = (
+            before if coded.all() else extreme(min, values[~coded], rows[~coded], before)
         )
+        return dataclasses.replace(
+            self, negative=held, inner_low=float(inner), inner_low_rows=inner_rows
+        )
+
+    def _add_moments(self, array: pa.Array, rows: np.ndarray) -> Sketch:
+        missing = cells.mask(pc.is_null(array))
+        ways: Ways = {text: times for text, times in self.ways.items() if text is None}
+        after = self._count(seen=not missing.all(), gaps=bool(missing.any()))
+        return dataclasses.replace(after, ways=still(ways, array, rows))
 
     @property
     def mostly_numbers(self) -> bool:
@@ -198,15 +207,18 @@ def _where(mask: pa.Array, values: pa.Array, rows: np.ndarray) -> tuple[pa.Array
     return values.filter(mask), rows[cells.mask(mask)]
 
 
-def _extreme(
-    pick: Callable[..., Any], values: np.ndarray, rows: np.ndarray, before: tuple[Any, int]
-) -> tuple[Any, int]:
-    """The smallest or largest value so far, and how many rows hold it."""
-    found = pick(values.min(), values.max())
-    count = int(rows[values == found].sum())
-    if found == before[0]:
-        return found, before[1] + count
-    return (found, count) if pick(found, before[0]) == found else before
+def _more(
+    held: Mapping[str, int] | None, array: pa.Array, where: np.ndarray, counts: np.ndarray
+) -> Mapping[str, int] | None:
+    """How many rows hold each odd text, with some more of them; None once they are too many."""
+    if held is None or not where.any():
+        return held
+    found = dict(held)
+    if np.count_nonzero(where) > MOST_ODD:
+        return None
+    for text, count in zip(array.filter(pa.array(where)).to_pylist(), counts[where], strict=True):
+        found[text] = found.get(text, 0) + int(count)
+    return found if len(found) <= MOST_ODD else None
 
 
 def _decimals(values: np.ndarray, *, single: bool, least: int | None) -> int | None:

@@ -17,7 +17,7 @@ from nacre.schema.columns.grid import digits
 from nacre.schema.columns.numeric import Integer, Real
 from nacre.schema.columns.scale import Scale
 from nacre.schema.columns.span import Spans, join, outside
-from nacre.schema.constraints.binding import among, between, bind, presence
+from nacre.schema.constraints.binding import among, between, bind, presence, sum_without_blanks
 from nacre.schema.constraints.given import read_given
 from nacre.schema.constraints.statement import NotUnderstood, Word
 from nacre.schema.facts.bound import Absence, BoundFact, Linear, LookUp, Near
@@ -206,9 +206,10 @@ def _linear(fact: Formula, name: str, terms: Terms, columns: Mapping[str, Column
     start = constant + sum(factors[other] * grids[other].first for other in grids)
     moduli = [start - first, *(factors[other] * grids[other].step for other in grids)]
     if any(each % (grid.step * unit) for each in moduli):
+        half = grid.step / grid.unit / 2
         raise NotUnderstood(
             f"the sum may lie between two values of '{name}'. Give it more `decimals` or a finer "
-            "`step`, or say `within 0.5`."
+            f"`step`, or say `within {half:g}`, which rounds it."
         )
     if low > last or high < first:
         raise NotUnderstood(f"the sum never lies within the bounds of '{name}'. Widen them.")
@@ -223,6 +224,8 @@ def _ends(factor: int, column: Column) -> tuple[int, int]:
 
 
 def _column(word: Word, columns: Mapping[str, Column]) -> str:
+    if word.kind == "bare" and (said := sum_without_blanks(word.text, columns)) is not None:
+        raise NotUnderstood(said)
     if word.kind == "value" or word.text not in columns:
         raise NotUnderstood(f"{shown(word.text)} is not a column.{suggest(word.text, columns)}")
     return word.text

@@ -161,6 +161,10 @@ def _statement(reader: Reader) -> Fact:
         if reader.sign() != "=":
             raise NotUnderstood(f"a fact says `=`; other signs make a constraint. {FORMS}")
         return _formula(reader, first)
+    if any(reader.skip(sign) for sign in ("+", "-", "*")):
+        raise NotUnderstood(
+            "what is computed stands alone on the left: write `d = a + b`, not `a + b = d`."
+        )
     columns = [first]
     while reader.skip(",") or reader.skip("and"):
         columns.append(reader.word())

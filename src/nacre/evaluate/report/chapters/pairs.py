@@ -58,15 +58,20 @@ def _matrices(table: str, comparison: TableComparison) -> list[Context]:
 def _worst(evaluation: Evaluation, table: str) -> list[Context]:
     """The pairs that are farthest off."""
     comparison = evaluation.comparisons[table]
+    found = comparison.pairs
+    counts, links = (
+        [score.part for score in evaluation.parts(metric, table) if isinstance(score.part, Pair)]
+        for metric in ("tv2", "association")
+    )
+    # First the one that is named at the top of the page: the link that changes most.
+    chosen = list(dict.fromkeys([*links[:1], *counts]))[:WORST_PAIRS]
     return [
         {
-            "name": str(score.part),
-            "misplaced": f"{score.value:.1%}",
+            "name": str(pair),
+            "misplaced": f"{found.total_variation[found.place(pair)]:.1%}",
             "drawing": drawn(
-                draw_pair(comparison, *comparison.pairs.place(score.part)),
-                f"Cross-table of {score.part} in {table}",
+                draw_pair(comparison, *found.place(pair)), f"Cross-table of {pair} in {table}"
             ),
         }
-        for score in evaluation.parts("tv2", table)[:WORST_PAIRS]
-        if isinstance(score.part, Pair)
+        for pair in chosen
     ]

@@ -103,10 +103,12 @@ def _draw_units(present: list[np.ndarray], column: Column) -> Any:
 
 def _edges(present: list[np.ndarray], ticks: int) -> np.ndarray:
     """Bins over the range where nearly all values lie, one a value if these are few."""
-    values = np.concatenate([p[:200_000] for p in present])
-    if not len(values):
+    if not any(len(values) for values in present):
         return np.array([0.0, 1.0])
-    low, high = (np.rint(np.quantile(values, q) * ticks) for q in (0.0005, 0.9995))
+    # Of each table by itself: what a small one has beyond all others must not fall off the axis.
+    there = [values for values in present if len(values)]
+    low = np.rint(min(np.quantile(values, 0.0005) for values in there) * ticks)
+    high = np.rint(max(np.quantile(values, 0.9995) for values in there) * ticks)
     count = int(high - low) + 1
     # Where the last bin would reach beyond the values it would look like a collapse. For each
     # number of bins the narrowest that hold all values leave least of it over.
@@ -123,9 +125,10 @@ def _draw_category(name: str, real: Rows, tables: list[Rows]) -> Any:
     for rows in (real, *tables):
         column = rows.bin(name)
         shares.append(np.bincount(column.codes, minlength=column.size) / len(rows))
-    ordered = real.schema.columns[name].type in {"ordinal", "boolean"} and len(names) <= MOST_BARS
-    order = np.arange(len(names)) if ordered else np.argsort(-shares[0], kind="stable")
+    ordered = real.schema.columns[name].type in {"ordinal", "boolean"}
+    order = np.argsort(-shares[0], kind="stable")
     kept, rest = order[:MOST_BARS], order[MOST_BARS:]
+    kept = np.sort(kept) if ordered else kept
     labels = [short(names[code], 20) for code in kept]
     shown = [share[kept] for share in shares]
     if len(rest):

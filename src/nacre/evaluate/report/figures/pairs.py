@@ -59,8 +59,8 @@ def draw_pair(comparison: TableComparison, first: int, second: int) -> Any:
     sizes = [comparison.real.binned[i].size for i in (first, second)]
     if sizes[0] > sizes[1]:
         first, second = second, first
-    down = _most_frequent(comparison, first, 8)
-    along = _most_frequent(comparison, second, 16)
+    down = _shown(comparison, first, 8)
+    along = _shown(comparison, second, 16)
     tables = [
         _cross_table(rows, (first, down), (second, along))
         for rows in (comparison.real, comparison.synthetic)
@@ -80,21 +80,39 @@ def draw_pair(comparison: TableComparison, first: int, second: int) -> Any:
             aspect="auto",
             interpolation="none",
         )
-        axis.set_yticks(range(len(down)), [labels[0][i] for i in down], fontsize=8, color=INK)
+        _label(axis.set_yticks, down, labels[0], 10)
         axis.set_title(title, loc="left", pad=3)
         axis.spines[:].set_visible(True)
-    axes[1].set_xticks(
-        range(len(along)), [labels[1][i] for i in along], rotation=90, fontsize=8, color=INK
-    )
+    _label(axes[1].set_xticks, along, labels[1], 20, rotation=90)
     figure.tight_layout(pad=0.4, h_pad=0.8)
     return figure
 
 
-def _most_frequent(comparison: TableComparison, column: int, most: int) -> np.ndarray:
-    """The codes that the real table has most often; a number's in their own order."""
+def _label(write: Any, shown: np.ndarray, names: list[str], most: int, **style: Any) -> None:
+    """Names along an axis, of every second or third bin where there are many."""
+    stride = -(-len(shown) // most)
+    places = range(0, len(shown), stride)
+    write(places, [names[shown[place]] for place in places], fontsize=8, color=INK, **style)
+
+
+def _shown(comparison: TableComparison, column: int, most: int) -> np.ndarray:
+    """The codes to draw: a number's bins without a hole, in order; else the most frequent ones.
+
+    A number's bins go from the first to the last that either table has; one for missing values is
+    there if there are such.
+    """
+    name = comparison.real.names[column]
     codes, size = comparison.real.binned[column]
-    found = np.argsort(-np.bincount(codes, minlength=size), kind="stable")[:most]
-    return np.sort(found) if comparison.real.is_number(comparison.real.names[column]) else found
+    counts = np.bincount(codes, minlength=size)
+    if comparison.real.is_number(name):
+        both = counts + np.bincount(comparison.synthetic.binned[column].codes, minlength=size)
+        gaps = comparison.real.missing(name) is not None
+        bins = np.flatnonzero(both[: size - gaps])
+        whole = np.arange(bins[0], bins[-1] + 1) if len(bins) else np.zeros(0, np.int64)
+        return np.append(whole, size - 1) if gaps and both[-1] else whole
+    found = np.argsort(-counts, kind="stable")[:most]
+    ordered = comparison.real.schema.columns[name].type in {"ordinal", "boolean"}
+    return np.sort(found) if ordered else found
 
 
 def _cross_table(

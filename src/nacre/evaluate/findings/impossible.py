@@ -1,0 +1,74 @@
+"""What is said of pairs of values that never occur together in the real table, but here they do."""
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+
+from nacre.evaluate.findings.finding import Finding
+from nacre.evaluate.findings.words import more, percent
+from nacre.evaluate.tables.comparison import TableComparison
+from nacre.evaluate.tables.rows import Coded
+from nacre.schema.written import value_names
+
+EXPECTED = 20
+"""Real rows that would hold a pair if the two columns had nothing to do with each other: with none
+in spite of it, chance has a part of e^-20 in that."""
+MOST_COLUMNS, MOST_VALUES = 40, 500
+AVOID, CARE = 0.10, 0.02  # of the rows that hold such a pair
+
+
+def impossible_findings(comparison: TableComparison) -> Iterator[Finding]:
+    """The share of rows with a pair that never occurs, and the columns that it is of."""
+    real, synthetic = comparison.real, comparison.synthetic
+    names = [
+        name
+        for name in real.names
+        if not real.is_number(name) and 1 < real.bin(name).size <= MOST_VALUES
+    ][:MOST_COLUMNS]
+    if not len(synthetic) or not len(real):
+        return
+    rows = np.zeros(len(synthetic), bool)
+    found: list[tuple[float, str]] = []
+    for first, second in itertools.combinations(names, 2):
+        cells = [(real.bin(name), synthetic.bin(name)) for name in (first, second)]
+        never = _never(cells[0][0], cells[1][0])
+        held = never[cells[0][1].codes, cells[1][1].codes]
+        if held.any():
+            rows |= held
+            found.append((float(held.mean()), _said(comparison, (first, second), held)))
+    share = float(rows.mean())
+    if share <= CARE:
+        return
+    found.sort(reverse=True)
+    pairs = ", ".join(f"{text}: {percent(each)}" for each, text in found[:3])
+    yield Finding(
+        "avoid" if share > AVOID else "care",
+        "Impossible pairs",
+        f"{percent(share)} of the rows hold a pair of values that never occurs in the real table, "
+        f"although both are frequent: {pairs}{more(found, 3)}. If that is public, say it in the "
+        "schema, as a fact (`determined by`) or a constraint (`forbid`).",
+        20 * share,
+    )
+
+
+def _never(first: Coded, second: Coded) -> np.ndarray:
+    """[values, values]: pairs that no real row holds, though many would by chance."""
+    both = first.codes.astype(np.int64) * second.size + second.codes
+    counts = np.bincount(both, minlength=first.size * second.size)
+    counts = counts.reshape(first.size, second.size)
+    expected = counts.sum(1)[:, None] * counts.sum(0) / max(counts.sum(), 1)
+    return np.asarray((counts == 0) & (expected >= EXPECTED))
+
+
+def _said(comparison: TableComparison, pair: tuple[str, str], held: np.ndarray) -> str:
+    """The pair of values that most of these rows hold."""
+    codes = [comparison.synthetic.bin(name).codes[held].astype(np.int64) for name in pair]
+    size = comparison.real.bin(pair[1]).size
+    both = int(np.bincount(codes[0] * size + codes[1]).argmax())
+    schema = comparison.real.schema
+    values = [
+        f"{name} = {value_names(schema, name)[code]}"
+        for name, code in zip(pair, divmod(both, size), strict=True)
+    ]
+    return " with ".join(values)

@@ -1,0 +1,157 @@
+"""A draft, and what its reviewer has to look at first: what few rows hold, what was guessed.
+
+Releases:
+    nothing for others' eyes.  Counts are for the holder's terminal, the values themselves are
+    marked in the draft, which is not private either.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from textwrap import wrap
+from typing import final
+
+from nacre.schema import document
+from nacre.schema.columns.category import Categorical, Ordinal
+from nacre.schema.columns.column import Column
+from nacre.schema.columns.moment import Datetime
+from nacre.schema.columns.numeric import Integer, Real
+from nacre.schema.draft.guess import FEW, Note
+from nacre.schema.draft.sketch import Sketch
+from nacre.schema.draft.suggested import Suggested
+from nacre.schema.schema import Schema
+from nacre.schema.table import listed
+
+BOUNDS = {("low",): "the lower bound", ("high",): "the upper bound", ("low", "high"): "both bounds"}
+
+
+def rare_facts(column: Column, sketch: Sketch, notes: Sequence[Note]) -> tuple[str, ...]:
+    """The listed values, or the bounds by name, that fewer than `FEW` rows hold.
+
+    Bounds that were rounded are not among them: they are no longer what those rows hold.
+    """
+    if isinstance(column, Categorical | Ordinal):
+        held = sketch.classes if sketch.numbers else (sketch.distinct or {})
+        return tuple(value for value in column.values if held.get(value, 0) < FEW)
+    moved = [end for note in notes for end in note.ends]
+    ends = _ends(column, sketch)
+    return tuple(end for end, rows in ends.items() if rows < FEW and end not in moved)
+
+
+def _ends(column: Column, sketch: Sketch) -> dict[str, int]:
+    """How many rows hold each bound."""
+    if isinstance(column, Integer | Real):
+        inner = sketch.low < column.low
+        low = sketch.inner_low_rows if inner else sketch.low_rows
+        return {"low": low, "high": sketch.high_rows}
+    if isinstance(column, Datetime) and (times := sketch.ways.get(column.format)) is not None:
+        return {"low": times.first_rows, "high": times.last_rows}
+    return {}
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Draft:
+    """A schema read from the rows, and what its reviewer has to know, by column.
+
+    It is not private: its bounds and values are those of the rows, or follow from them.
+
+    Attributes:
+        schema: what was read.
+        rare: which of its facts few rows hold.
+        left_out: columns of the table that are not in it, and why.
+        odd: columns of which some values do not fit.
+        identifiers: columns that seem to number rows, persons or things, and are not in it.
+        notes: what was guessed.
+        suggested: facts and constraints that the rows keep, if they are public.
+    """
+
+    schema: Schema
+    rare: Mapping[str, tuple[str, ...]]
+    left_out: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    odd: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    identifiers: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    notes: Mapping[str, Sequence[Note]] = dataclasses.field(default_factory=dict)
+    suggested: Suggested = dataclasses.field(default_factory=Suggested)
+
+    def to_yaml(self) -> str:
+        """The schema as YAML, with comments above what its reviewer has to look at."""
+        remarks = {name: self._remarks(name) for name in self.schema.names}
+        gone = {**self.identifiers, **self.left_out}
+        last = [
+            line
+            for name, why in gone.items()
+            for line in _comment(f"left out: {_shown(name)}: {why}")
+        ]
+        return document.dump(self.schema.to_dict(), remarks, last) + self.suggested.to_yaml()
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write `to_yaml` to a file."""
+        Path(path).write_text(self.to_yaml(), encoding="utf-8")
+
+    def _remarks(self, name: str) -> list[str]:
+        said = [f"odd: {self.odd[name]}"] if name in self.odd else []
+        said += [note.full for note in self.notes.get(name, ())]
+        if rare := self.rare.get(name):
+            said.append(f"rare, fewer than {FEW} rows each: {', '.join(map(_shown, rare))}")
+        return [line for each in said for line in _comment(each)]
+
+    def describe(self) -> str:
+        """How many facts of each column few rows hold: counts for the holder, never values."""
+        lines = []
+        for name, facts in self.rare.items():
+            column = self.schema.columns[name]
+            if facts and isinstance(column, Categorical | Ordinal):
+                lines.append(f"  '{name}': {len(facts)} of {len(column.values)} values")
+            elif facts:
+                lines.append(f"  '{name}': {BOUNDS[facts]}")
+        rare = f"Every value and bound in it is held by {FEW} rows or more, or was rounded."
+        if lines:
+            rare = (
+                f"Held by fewer than {FEW} rows, and marked `# rare` in the draft: look at these "
+                "first.\n" + "\n".join(lines)
+            )
+        parts = [
+            _list("Left out of the draft:", {**self.identifiers, **self.left_out}),
+            _list("Drafted as numbers, although not all are:", self.odd),
+            _list("Guessed, and said in the draft:", self._guesses()),
+            self._moved(),
+            self.suggested.describe(),
+            rare,
+        ]
+        return "\n".join(part for part in parts if part)
+
+    def _guesses(self) -> dict[str, str]:
+        said = {
+            name: "; ".join(note.short for note in notes if note.short)
+            for name, notes in self.notes.items()
+        }
+        return {name: text for name, text in said.items() if text}
+
+    def _moved(self) -> str:
+        names = [name for name, said in self.notes.items() if any(note.ends for note in said)]
+        if not names:
+            return ""
+        return (
+            f"Bounds that fewer than {FEW} rows hold were rounded outward in {len(names)} "
+            f"{'column' if len(names) == 1 else 'columns'}: {listed(names, 8)}."
+        )
+
+
+def _list(title: str, said: Mapping[str, str]) -> str:
+    lines = [f"  '{name}': {why}" for name, why in said.items()]
+    return "\n".join([title, *lines]) if lines else ""
+
+
+def _shown(fact: str) -> str:
+    """A value in a comment; one with a line break or the like is quoted."""
+    return fact if fact.isprintable() else json.dumps(fact)
+
+
+def _comment(text: str) -> list[str]:
+    """The lines of a YAML comment."""
+    return [f"# {line}" for line in wrap(text, 90)]

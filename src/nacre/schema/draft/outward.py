@@ -1,0 +1,80 @@
+"""Bounds that only a few rows reach, moved outward to round ones: what a reviewer would do first.
+
+The rows still decide which round number it is, so a draft is no more private for it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Collection
+
+LARGEST = 1e15  # beyond, float64 has no units left to round to
+PARTS = 10  # of the range; a bound moves by less than one of them
+YEAR, MONTH = datetime.timedelta(days=730), datetime.timedelta(days=60)
+
+
+def outward(low: int, high: int, ends: Collection[str], *, step: int = 1) -> tuple[int, int]:
+    """Whole numbers, the named ends rounded outward by less than a tenth of their distance.
+
+    With `step`, low and high stay multiples of it.
+
+    Examples:
+        >>> outward(12285, 1490400, ("low", "high"))
+        (0, 1500000)
+        >>> outward(13, 84, ("high",))
+        (13, 85)
+    """
+    unit = unit_of(low, high, step=step)
+    if "low" in ends:
+        low = low // unit * unit
+    if "high" in ends:
+        high = -(-high // unit) * unit
+    return low, high
+
+
+def unit_of(low: int, high: int, *, step: int = 1) -> int:
+    """What bounds are rounded to; 1 (or `step`) leaves them as they are."""
+    if max(abs(low), abs(high)) > LARGEST or (step > 1 and (low % step or high % step)):
+        return 1
+    return step * max(1, int(_round_unit((high - low) / step)))
+
+
+def outward_real(low: float, high: float, ends: Collection[str]) -> tuple[float, float]:
+    """Likewise any numbers.
+
+    Examples:
+        >>> outward_real(-56.407, 2.4549, ("low", "high"))
+        (-60.0, 5.0)
+    """
+    if not max(abs(low), abs(high), high - low) < LARGEST:
+        return low, high
+    unit = _round_unit(high - low)
+    digits = max(0, -math.floor(math.log10(unit)))
+    if digits > 15:
+        return low, high
+    if "low" in ends:
+        low = min(low, round(math.floor(low / unit) * unit, digits))
+    if "high" in ends:
+        high = max(high, round(math.ceil(high / unit) * unit, digits))
+    return low + 0.0, high + 0.0
+
+
+def _round_unit(width: float) -> float:
+    """The largest of ..., 1, 2, 5, 10, ... of which the width has `PARTS`."""
+    size = 10.0 ** math.floor(math.log10(width / PARTS))
+    return max(size * part for part in (1, 2, 5) if size * part <= width / PARTS * (1 + 1e-12))
+
+
+def outward_days(
+    low: datetime.date, high: datetime.date, ends: Collection[str]
+) -> tuple[datetime.date, datetime.date]:
+    """Days, the named ends moved to those of their year, or of their month in a short range."""
+    width = high - low
+    if width >= MONTH and "low" in ends:
+        low = low.replace(month=1, day=1) if width >= YEAR else low.replace(day=1)
+    if width >= MONTH and "high" in ends:
+        last = high.replace(day=28) + datetime.timedelta(days=4)
+        month = last - datetime.timedelta(days=last.day)
+        high = high.replace(month=12, day=31) if width >= YEAR else month
+    return low, high

@@ -1,0 +1,95 @@
+"""Facts that the rows keep are suggested as comments, and those that one row breaks are not."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import yaml
+
+from nacre.schema import Schema, survey
+from nacre.schema.draft import sample
+
+N = 600
+RNG = np.random.default_rng(1)
+
+
+def houses(**changed) -> pa.Table:
+    codes = RNG.choice(["A1", "A2", "B1"], N)
+    gone = RNG.random(N) < 0.3
+    above, basement, garage, garden = (RNG.integers(0, high, N) for high in (900, 500, 90, 70))
+    opened = np.datetime64("2020-01-01") + RNG.integers(0, 300, N)
+    columns = {
+        "code": codes,
+        "group": [code[0] for code in codes],
+        "above": above,
+        "basement": basement,
+        "living": above + basement,
+        "garage": garage,
+        "garden": garden,
+        "whole": above + basement + garage + garden,
+        "status": np.where(gone, "open", "closed"),
+        "opened": opened,
+        "ended": pa.array(opened + RNG.integers(0, 90, N), pa.date32(), mask=gone),
+        "price": pa.array(RNG.integers(1, 10**6, N), mask=gone),
+    }
+    return pa.table({**columns, **changed})
+
+
+def uncommented(text: str) -> str:
+    head, _, tail = text.partition("# Found in the rows")
+    lines = tail.splitlines()[2:]
+    return head + "\n".join(line.removeprefix("# ") for line in lines)
+
+
+def test_every_kind_is_found_and_can_be_taken_over():
+    table = houses()
+    found = survey(lambda: table)
+    assert found.suggested.facts == (
+        {"group determined by code": {"A1": "A", "A2": "A", "B1": "B"}},
+        "ended, price are missing together",
+        "ended is missing exactly when status = open",
+        "living = above + basement",
+        "whole = above + basement + garage + garden",
+    )
+    assert found.suggested.constraints == ("opened <= ended",)
+    text = found.to_yaml()
+    assert Schema.parse(text) == found.schema  # comments say nothing to a fit
+    confirmed = Schema.parse(uncommented(text))
+    assert len(confirmed.facts) == 5
+    assert not any(confirmed.check(table).facts.values())
+    assert "6 facts that every row keeps stand at the end" in found.describe()
+
+
+def test_one_row_that_breaks_a_fact_is_enough(monkeypatch):
+    monkeypatch.setattr(sample, "MOST", 150)  # so that the sample does not hold the row
+    table = houses()
+    for name, value in (("group", "B"), ("living", 0), ("opened", "2021-12-31")):
+        place = table["code"].to_pylist().index("A1", 1)
+        place += 1 - place % 2  # no row with an odd number is in the sample
+        codes = table["code"].to_pylist()
+        codes[place] = "A1"
+        cells = table[name].to_pylist()
+        cells[place] = np.datetime64(value).item() if name == "opened" else value
+        others = {
+            "code": codes,
+            "status": ["closed"] * N,
+            "ended": pa.array([np.datetime64("2021-01-01").item()] * N, pa.date32()),
+        }
+        broken = houses(**{**{c: table[c] for c in table.column_names}, **others, name: cells})
+        found = survey(lambda: broken).suggested  # noqa: B023
+        assert not any(name in str(said) for said in (*found.facts, *found.constraints)), name
+        assert found.rows is None
+    assert survey(table.to_batches(max_chunksize=100)).suggested.rows == 300
+
+
+def test_nothing_is_made_up_for_unrelated_columns():
+    table = pa.table({name: RNG.integers(0, 6, N).astype(str) for name in "abcd"})
+    assert survey(lambda: table).suggested.to_yaml() == ""
+
+
+@pytest.mark.parametrize("name", ["a b", "no", "x-y", "über"])
+def test_odd_names_are_quoted(name):
+    values = RNG.choice(["yes", "no", "a, b"], N)
+    table = pa.table({name: values, "same": values})
+    text = survey(lambda: table).to_yaml()
+    assert len(Schema.parse(uncommented(text)).facts) == 1
+    assert yaml.safe_load(uncommented(text))["facts"]
