@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nacre.cli import schema_sdv
 from nacre.cli.console import BAD_INPUT, beside, print_json, progress, say, stop, tell, writable
 from nacre.cli.help import Command, Group
 from nacre.cli.options import AdjacencyName, Adjacent, Dataset, Json, LedgerAddress, Quiet, Table
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 app = typer.Typer(
     cls=Group, help="What is public about a table or images: draft it, check data against it."
 )
+app.command("import", cls=Command)(schema_sdv.import_)
+app.command("export", cls=Command)(schema_sdv.export)
 
 REVIEW = (
     "These bounds and values were read from the rows: the draft is not private. Check that each is "
