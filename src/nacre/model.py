@@ -25,7 +25,7 @@ from nacre.rows.differences import Difference
 from nacre.rows.image import as_arrays
 from nacre.schema import Schema
 from nacre.vault.accountant import Release
-from nacre.vault.guarantee import Guarantee
+from nacre.vault.guarantee import Guarantee, unit_name
 from nacre.version import __version__
 
 PACKAGES = ("jax", "numpy", "opendp", "dp-accounting")
@@ -264,6 +264,8 @@ def load(path: str | Path) -> Model:
         )
         if document["schema"] != encoder.digest:
             raise NacreError("The certificate is of another schema.")
+        if (model.guarantee.unit, model.guarantee.most_rows) != _unit_of(encoder):
+            raise NacreError("The guarantee is of another unit than the schema's.")
         if any(not set(h.columns) <= set(encoder.schema.names) for h in model.guarantee.hidden):
             raise NacreError("The guarantee speaks of columns that the schema does not have.")
         for release in encoder.releases:
@@ -284,6 +286,11 @@ def load(path: str | Path) -> Model:
     if doubt:
         warnings.warn(f"{path}: {doubt}", stacklevel=2)
     return model
+
+
+def _unit_of(encoder: AbstractEncoder) -> tuple[str, int | None]:
+    """Whose privacy it is, and how many rows of a person count."""
+    return unit_name(encoder.unit), None if encoder.unit is None else encoder.unit.rows
 
 
 def _doubt(guarantee: Guarantee) -> str | None:

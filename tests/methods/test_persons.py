@@ -3,17 +3,21 @@
 Mosaic, which sums and chooses, is in tests/privacy/test_persons.py.
 """
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import nacre
+from nacre.archive import ArchiveError
 from nacre.errors import LedgerError, NacreError
 from nacre.fit import fit
 from nacre.ledger import Ledger
 from nacre.methods import find
 from nacre.plan import plan
 from nacre.publish import publish
+from nacre.rows import TableEncoder
 from nacre.schema import Categorical, Integer, Schema
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*few for this budget")
@@ -75,6 +79,14 @@ def test_samples_have_persons(fitted, tmp_path):
     assert (by_person[["sex", "age"]].nunique() == 1).all(axis=None)
     assert len(again.sample(0)) == 0
     assert set(again.sample(50, where={"sex": "m"}).sex) == {"m"}
+
+
+def test_a_file_that_claims_persons_for_rows_is_refused(fitted, tmp_path):
+    model, _ = fitted
+    alone = TableEncoder.of(SCHEMA.counted)
+    dataclasses.replace(model, encoder=alone).save(tmp_path / "m.nacre")
+    with pytest.raises(ArchiveError, match="does not fit together"):
+        nacre.load(tmp_path / "m.nacre")
 
 
 def test_a_ledger_adds_no_rows_to_persons(fitted):
