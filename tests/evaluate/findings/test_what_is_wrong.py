@@ -1,4 +1,4 @@
-"""Spikes, pairs that never occur, groups by codes, and what tells rows apart: named, not made up."""
+"""Spikes, pairs that never occur, groups by codes, what tells rows apart: named, not made up."""
 
 import numpy as np
 import pandas as pd
