@@ -12,6 +12,7 @@ from nacre.publish import bands as bands_module
 from nacre.publish.bands import bands
 from nacre.publish.bins import choose_bins, schema_cells
 from nacre.publish.distance import distance_at_least, distance_at_most
+from nacre.publish.findings import find
 from nacre.schema import Integer, Schema
 from nacre.schema.layout import Code, Layout
 
@@ -131,3 +132,36 @@ def test_bins_hold_every_row_once_wherever_they_lie(values):
         assert 1 <= len(drawn) <= 24
         assert (bins.low[drawn[1:]] == bins.high[drawn[:-1]] + 1).all()
         assert bins.add_up(counts)[drawn].sum() == len(values)
+
+
+def test_what_lies_inside_cells_is_not_said_to_be_right():
+    # 88% of the private rows share one value inside a cell; the synthetic rows are spread over it.
+    schema = Schema({"income": Integer(low=0, high=9999)})
+    rng = np.random.default_rng(3)
+    low = np.arange(0, 10_000, 100)
+    private = np.where(rng.random(20_000) < 0.88, 1250, rng.integers(0, 10_000, 20_000))
+    spread = np.where(private == 1250, rng.integers(1200, 1300, 20_000), private)
+    rows = encoded(pd.DataFrame({"income": spread}), schema)
+    truth = np.bincount(private // 100, minlength=100).astype(np.float64)
+    seen = np.bincount(spread // 100, minlength=100) / len(spread)
+    wrong = np.abs(seen - truth / len(private)).sum() / 2
+    held = 0
+    for _ in range(100):
+        noisy = truth + rng.normal(0, 5.0, 100)
+        (band,) = bands(rows, [("test", Measurement("income", low, low + 99, noisy, 5.0))])
+        held += band.at_least <= wrong <= band.at_most and band.inside >= 0.999
+    assert held >= 95
+    (about, *others) = find([band], (), schema)
+    assert (about.level, about.topic) == ("note", "Inside cells")
+    assert "income (100%)" in about.text
+    assert not [finding for finding in others if finding.level == "good"]
+
+
+def test_cells_of_one_value_hide_nothing():
+    schema = Schema({"age": Integer(low=0, high=99)})
+    ages = np.random.default_rng(4).integers(0, 100, 20_000)
+    ticks, counts = np.arange(100), np.bincount(ages, minlength=100).astype(np.float64)
+    rows = encoded(pd.DataFrame({"age": ages}), schema)
+    (band,) = bands(rows, [("test", Measurement("age", ticks, ticks, counts + 1.0, 20.0))])
+    assert band.inside == 0
+    assert [finding.level for finding in find([band], (), schema)] == ["note", "good"]

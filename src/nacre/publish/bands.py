@@ -30,8 +30,10 @@ class Band:
         measured: the private share in each bin, with noise; None if nothing was measured.
         lower: the lower end of the band for each bin.
         upper: the upper end. With 95% confidence the whole private histogram is in between.
-        at_least: with 95% confidence at least this share of the rows is in the wrong bin.
-        at_most: and at most this share.
+        at_least: with 95% confidence at least this share of the rows is in the wrong cell.
+        at_most: and at most this share.  Cells are what was counted; a bin may hold several.
+        inside: at most this share of the private rows lies in cells of several values, and where
+            in them it lies nobody has counted: a value that many rows share may be lost there.
         source: the release that it rests on.
     """
 
@@ -43,6 +45,7 @@ class Band:
     upper: Array | None = None
     at_least: float | None = None
     at_most: float | None = None
+    inside: float | None = None
     source: str = ""
 
 
@@ -98,11 +101,15 @@ def _band(rows: Rows, measurement: Measurement, total: Measurement, source: str)
             upper=all_,
             at_least=0.0,
             at_most=1.0,
+            inside=float((m.high > m.low).any()),
             source=source,
         )
     shares = noisy / n
     # Each end has 2% of the 5%, the number of rows (which moves no distance by more) the rest.
-    known = (synthetic, shares, noise / n)
+    # In the cells that were counted, not in the fewer bins that are drawn: what is wrong between
+    # the cells of a bin is wrong.
+    cells = np.full(len(m.counts), float(m.noise))
+    known = (counts / len(rows), m.counts / n, cells / n)
     slack = float(ndtri(1 - 0.1 * (1 - CONFIDENCE))) * total.total_noise / n
     tail = 0.4 * (1 - CONFIDENCE)
     return Band(
@@ -114,8 +121,16 @@ def _band(rows: Rows, measurement: Measurement, total: Measurement, source: str)
         upper=np.clip((noisy + z * noise) / (n - spread), 0.0, 1.0),
         at_least=max(distance_at_least(*known, tail=tail) - slack, 0.0),
         at_most=min(distance_at_most(*known, tail=tail) + slack, 1.0),
+        inside=_inside(m, n - spread, z),
         source=source,
     )
+
+
+def _inside(measurement: Measurement, rows: float, z: float) -> float:
+    """The largest share of the rows that may lie in cells of several values."""
+    wide = measurement.high > measurement.low
+    noise = z * measurement.noise * np.sqrt(np.count_nonzero(wide))
+    return float(np.clip((measurement.counts[wide].sum() + noise) / rows, 0.0, 1.0))
 
 
 def deviations(count: int) -> float:

@@ -57,7 +57,9 @@ def _columns(known: Sequence[Band], every: bool) -> Iterator[Finding]:
             f"{more(doubtful, SHOWN)}.",
             _most(doubtful[0]),
         )
-    fine = [b for b in rest if _most(b) <= AVOID_TV]
+    within = [b for b in rest if _most(b) <= AVOID_TV]
+    yield from _in_cells([b for b in within if _hidden(b)])
+    fine = [b for b in within if not _hidden(b)]
     if fine:
         whole = every and len(fine) == len(known)
         which = "Every column is" if whole else f"{len(fine)} columns are"
@@ -69,6 +71,29 @@ def _columns(known: Sequence[Band], every: bool) -> Iterator[Finding]:
             "Columns",
             f"{which} right to within {percent(_most(fine[0]))} of the rows{least}",
         )
+
+
+def _hidden(band: Band) -> bool:
+    """Whether so many rows lie in cells of several values that what is inside could be wrong."""
+    return (band.inside or 0.0) > CARE_TV
+
+
+def _in_cells(coarse: Sequence[Band]) -> Iterator[Finding]:
+    """Numbers that are right as they were counted, of which nobody has seen the single values."""
+    if not coarse:
+        return
+    ordered = sorted(coarse, key=lambda band: -(band.inside or 0.0))
+    said = ", ".join(f"{b.column} ({percent(b.inside or 0.0)})" for b in ordered[:SHOWN])
+    worst = max(map(_most, coarse))
+    yield Finding(
+        "note",
+        "Inside cells",
+        f"In the cells in which they were counted, these are right to within {percent(worst)} of "
+        f"the rows, with 95% confidence for each: {said}{more(ordered, SHOWN)}. In parentheses: "
+        "the largest share of the rows in cells of several values. Where in its cell a row lies "
+        "was not compared, so a single value that many rows share may be lost or spread out.",
+        worst,
+    )
 
 
 def _unknown(bands: Sequence[Band], known: Sequence[Band]) -> Iterator[Finding]:

@@ -1,10 +1,8 @@
 """The chapters about columns: figures within bands, then facts and statistics as a table."""
 
-import json
-
 import numpy as np
 
-from nacre.evaluate.findings.columns import AVOID_TV
+from nacre.evaluate.findings.columns import AVOID_TV, CARE_TV
 from nacre.evaluate.findings.words import percent
 from nacre.evaluate.report.chapters.common import Context
 from nacre.evaluate.report.figures.canvas import drawn
@@ -21,8 +19,9 @@ MOST_FIGURES = 60
 MEASURED = (
     "Noise hides where the private table’s histogram ends: somewhere in the strong gray, with 95% "
     "confidence for all bins of a figure together. The percentage is the largest share of the rows "
-    "that may then be in the wrong bin. This is about noise alone: the private rows are themselves "
-    "a sample of the world. Least certain first."
+    "that may then be in the wrong cell; a bin that is drawn may hold several. “By cells” says "
+    "that many rows lie in cells of several values, and where inside was not compared. This is "
+    "about noise alone: the private rows are themselves a sample of the world. Least certain first."
 )
 NOT_MEASURED = (
     "The synthetic table’s own columns. How close they are to the private ones is not known here: "
@@ -61,7 +60,8 @@ def _bound(band: Band) -> str:
     if band.at_most is None:
         return "not measured"
     least = f"{percent(band.at_least)} to " if band.at_least else "at most "
-    return f"{least}{percent(band.at_most)} off"
+    cells = ", by cells" if (band.inside or 0.0) > CARE_TV else ""
+    return f"{least}{percent(band.at_most)} off{cells}"
 
 
 def _level(band: Band) -> str | None:
@@ -81,11 +81,10 @@ def facts(report: PublicReport) -> Context:
     head = [Cell("Column"), Cell(said), Cell("In the synthetic table"), right("missing")]
     if not any(column.nullable for column in report.schema.columns.values()):
         head, rows = head[:-1], [row[:-1] for row in rows]
-    stated = report.schema.to_dict().get("constraints", ())
     return {
         "words": f"{_origin(report.schema)}, and statistics of the synthetic table itself.",
         "table": DataTable(head, rows),
-        "rules": [rule if isinstance(rule, str) else json.dumps(rule) for rule in stated],
+        "rules": [*map(str, report.schema.facts), *map(str, report.schema.constraints)],
     }
 
 

@@ -136,6 +136,8 @@ class Column(abc.ABC):
             return array
         gone = pa.array(_codes(self.missing).find(array) >= 0)
         array = cells.plain(array)
+        if pa.types.is_string_view(array.type):  # of which Arrow cannot choose some
+            array = pc.cast(array, pa.string())
         return pc.if_else(gone, pa.scalar(None, array.type), array)
 
     def formatted(self, array: pa.Array) -> pa.Array:
