@@ -99,3 +99,19 @@ def test_smooth_columns_stay_smooth(seed):
     assert abs(found.cleaned[0].sum() - len(ticks)) < 0.05 * len(
         ticks
     )  # the noise of all cells together
+
+
+@pytest.mark.parametrize("noise", [0.01, NOISE])
+def test_rows_at_the_end_of_a_range_do_not_spill_into_a_narrow_cell_beside_it(noise):
+    """Most amounts are zero; the next tick has a cell of its own, which is empty."""
+    columns = table_columns(Schema({"x": Integer(low=0, high=99_999)}).layout, None, 256)
+    (column,) = columns
+    assert isinstance(column, NumberColumn)
+    assert column.cells.spike is not None
+    assert (column.cells.spike[1:3] >= 0).any()
+    counts = np.zeros((1, column.size))
+    counts[0, 0] = 30_000
+    counts[0, column.size // 2 : column.size // 2 + 20] = 100
+    noisy = counts + np.random.default_rng(0).normal(0, noise, counts.shape)
+    found = Histograms.of(columns, noisy, noise)
+    assert np.abs(found.cleaned[0] - counts).sum() < 20 + 20 * 2 * noise

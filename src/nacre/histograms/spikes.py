@@ -29,7 +29,7 @@ class Parts:
         released: the whole histogram.
         ordered: cells that are smoothed along the column.
         sure: cells that keep their own counts: spikes, and 'missing'.
-        nothing: narrow cells that are no spikes, which are as high as their neighbors.
+        nothing: narrow cells that are no spikes, which are as high as the lower of their neighbors.
         cell_widths: of all ordered and narrow cells.
     """
 
@@ -82,8 +82,11 @@ class Parts:
         out[:, np.r_[self.ordered, self.sure]] = cleaned
         if not len(self.nothing):
             return out
-        beside = _density(out, self.nothing, self.ordered, self.cell_widths)
-        out[:, self.nothing] = beside * self.cell_widths[self.nothing]
+        # The lower one: the end of the range may itself be a spike, as where most amounts are zero.
+        left, right = _neighbors(self.nothing, self.ordered)
+        widths = self.cell_widths
+        lower = np.minimum(out[:, left] / widths[left], out[:, right] / widths[right])
+        out[:, self.nothing] = lower * widths[self.nothing]
         smooth = np.r_[self.ordered, self.nothing]
         out[:, smooth] *= before / np.maximum(out[:, smooth].sum(1, keepdims=True), 1e-12)
         return out
