@@ -190,8 +190,9 @@ def test_tables_are_added_up_and_weighed_by_precision():
     other = Axis("b", np.arange(2), np.arange(2), np.arange(2))
     first = CrossTable((axis,), np.array([1.0, 2, 3, 4]), np.full(4, 1.0))
     second = CrossTable((coarse, other), np.array([[2.0, 2], [4, 4]]), np.full((2, 2), 1.0))
-    found = together([first, second], ("a",))
-    # Both have variance 2 in every bin: (3 + 4) / 2 and (7 + 8) / 2.
+    again = CrossTable((coarse,), np.array([3.0, 7]), np.full(2, 2**0.5))
+    found = together([first, second, again], ("a",))
+    # Both have variance 2 in every bin: (3 + 4) / 2 and (7 + 8) / 2; the finer table is left out.
     np.testing.assert_allclose(found.counts, [3.5, 7.5])
     np.testing.assert_allclose(found.noise, 1.0)
     turned = second.over(("b", "a"))

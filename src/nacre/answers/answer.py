@@ -4,7 +4,8 @@ Releases:
     nothing: what is said here was released when the model was made, and is post-processing of it.
 
 Guarantee:
-    an interval of level 1 - a holds the count of the private table with this probability, over the
+    an interval of level 1 - a holds the count of the private table (of its rows that fit the
+    schema, which is all of them unless bad rows were allowed) with this probability, over the
     noise: that is Gaussian with known deviation, and a weighed mean of independent Gaussians is
     Gaussian.  Of many intervals together some will miss.  How far the table is from the world that
     it was drawn from no interval here tells.

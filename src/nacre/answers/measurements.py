@@ -14,7 +14,7 @@ from nacre.histograms.crosstable import Axis, CrossTable
 def as_measurements(tables: Sequence[CrossTable]) -> tuple[Any, list[Any]]:
     """`mbi.Domain` and a list of `mbi.LinearMeasurement`; a column has one set of bins in all.
 
-    Where tables have different bins of a column, all are brought to the coarsest.
+    Where a column has coarser bins in some tables, the others are left out (`together`).
     """
     from nacre.methods.graphical.fit import require_mbi
 
@@ -28,7 +28,7 @@ def as_measurements(tables: Sequence[CrossTable]) -> tuple[Any, list[Any]]:
     domain = mbi.Domain(tuple(axes), tuple(axis.size for axis in axes.values()))
     found = []
     for table in tables:
-        coarse = table.in_bins([axes[name] for name in table.columns])
-        values = np.asarray(coarse.counts, np.float64).ravel()
-        found.append(mbi.LinearMeasurement(values, coarse.columns, coarse.noise.ravel()))
+        if table.has([axes[name] for name in table.columns]):
+            values = np.asarray(table.counts, np.float64).ravel()
+            found.append(mbi.LinearMeasurement(values, table.columns, table.noise.ravel()))
     return domain, found

@@ -92,6 +92,8 @@ def private_draft(
     if whose is not None:
         drop = {*((drop,) if isinstance(drop, str) else drop), whose.column}
     facts, known = _facts(open_source(data), types, drop, label)
+    if whose is not None and (problems := whose.problems(facts)):
+        raise SchemaError(problems)
     unknown = {name: said for name, said in facts.items() if known[name] is None}
     one = None if whose is None else dataclasses.replace(whose, rows=1, constant=())
     bins = Schema({name: _bins(said) for name, said in unknown.items()}, unit=one)

@@ -72,22 +72,18 @@ class CrossTable:
             np.sqrt((self.noise**2).sum(rest)).transpose(order),
         )
 
-    def in_bins(self, axes: Sequence[Axis]) -> CrossTable:
-        """The same in coarser bins of the same cells; every bin here lies in one of those."""
-        counts, variance = self.counts, self.noise**2
-        for place, (mine, coarse) in enumerate(zip(self.axes, axes, strict=True)):
-            into = np.zeros((mine.size, coarse.size))
-            into[mine.group, coarse.group] = 1
-            counts = np.moveaxis(np.tensordot(counts, into, (place, 0)), -1, place)
-            variance = np.moveaxis(np.tensordot(variance, into, (place, 0)), -1, place)
-        return CrossTable(tuple(axes), counts, np.sqrt(variance))
+    def has(self, axes: Sequence[Axis]) -> bool:
+        """Whether it has just these bins."""
+        pairs = zip(self.axes, axes, strict=True)
+        return all(np.array_equal(mine.group, other.group) for mine, other in pairs)
 
 
 def together(tables: Sequence[CrossTable], columns: Sequence[str]) -> CrossTable | None:
     """What all tables that have these columns say of them, weighed by precision; None if none has.
 
-    Where a column has coarser bins in a table, all are brought to the coarsest; noise of different
-    tables is independent, so the weighed mean has the least variance that a mean can have.
+    Noise of different tables is independent, so the weighed mean has the least variance that a mean
+    can have.  Where a column has coarser bins in some tables, the others are left out: bins were
+    chosen by the noise of finer tables, which is not independent of them.
     """
     found = [table.over(columns) for table in tables if set(columns) <= set(table.columns)]
     if not found:
@@ -96,7 +92,7 @@ def together(tables: Sequence[CrossTable], columns: Sequence[str]) -> CrossTable
         min((table.axes[place] for table in found), key=lambda axis: axis.size)
         for place in range(len(columns))
     ]
-    found = [table.in_bins(axes) for table in found]
+    found = [table for table in found if table.has(axes)]
     weights = [table.noise**-2 for table in found]
     total = np.sum(weights, axis=0)
     parts = [weight * table.counts for weight, table in zip(weights, found, strict=True)]

@@ -45,8 +45,8 @@ def object_name(value: Any) -> str | float | None:
         if isinstance(said, float):
             return said
         return str.encode(said, "utf-8", "replace").decode()  # an Enum that is a str has its own
-    except Exception:  # a stranger's __str__ may raise anything; the cell then has no text
-        return None
+    except Exception:  # a stranger's __str__ may raise anything; no gap, but not to be read either
+        return UNREAD
 
 
 def _said(value: Any) -> str | float:

@@ -44,6 +44,12 @@ class Stream:
         what = "row"
         if (roster := self.roster()) is not None:
             found, what = roster.count, "person"
+            if roster.unclear:
+                raise NacreError(
+                    f"{roster.unclear:,} rows have an id that may be somebody else's: a number "
+                    "beyond 2^53, of which float64 does not hold all digits, or something without "
+                    "a text of its own. Convert the ids to text. Nothing was spent."
+                )
         if found < 2:
             raise NacreError(
                 f"{self.source.name} has {found or 'no'} {what}{'s' if found == 0 else ''}; a "
@@ -55,7 +61,9 @@ class Stream:
         """Whose each row is, where a person may have several: read from the ids, once a fit."""
         if self._known is None and self.encoder.unit is not None:
             faults = Faults()
-            self._known = Roster.of(self.encoder.unit, self.source.batches(faults))
+            declared = self.source.types is not None
+            unit, batches = self.encoder.unit, self.source.batches(faults)
+            self._known = Roster.of(unit, batches, declared=declared)
             self._broken = faults.records
         return self._known
 

@@ -169,7 +169,10 @@ class TableEncoder(AbstractEncoder):
 
     def roster(self, data: Any) -> Roster | None:
         """Whose each row is, where a person may have several.  The holder's own view."""
-        return None if self.unit is None else Roster.of(self.unit, self.open(data).batches())
+        if self.unit is None:
+            return None
+        source = self.open(data)
+        return Roster.of(self.unit, source.batches(), declared=source.types is not None)
 
     def check(self, source: Source, watch: Watch) -> int:
         """How many rows there are, or how many do not fit the schema, by column."""

@@ -14,7 +14,8 @@ Independence:
     their ids with a fresh key: a person is mistaken for another of n with a chance below n / 2^127.
 
 Gaps:
-    a row without an id is a person of its own.
+    a row without an id is a person of its own.  So is one whose id may be that of somebody else
+    (`id_names`), and it does not count: else to add a person could change what another one counts.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ from nacre.schema.columns.names import cell_names
 WHOLE = 27_720  # what a person weighs, in integers; 1 to 12 rows divide it without a rest
 MOST = 1 << 26  # rows whose persons are told apart at once: some 3 GiB of hashes while it is done
 HASH = 16  # bytes
+# Numbers that float64 has rounded, bytes that were no text, and what has no text at all.
+UNCLEAR = r"^-?\d(\.\d+)?e\+?\d+$|\x{FFFD}|^<cannot be read>$|^<out of range>$"
 
 
 @final
@@ -116,16 +119,21 @@ class Roster:
         persons: of all rows.
         count: how many persons there are.
         beyond: how many of them have more rows than count.
+        unclear: how many rows have an id that may be somebody else's, too, and do not count.
     """
 
     persons: Persons
     count: int
     beyond: int
+    unclear: int = 0
 
     @classmethod
-    def of(cls, unit: Unit, batches: Iterable[pa.RecordBatch]) -> Roster:
-        """Read the ids of a table; memory grows with its rows, by some 50 bytes each."""
-        key, parts, total = secrets.token_bytes(32), [], 0
+    def of(cls, unit: Unit, batches: Iterable[pa.RecordBatch], *, declared: bool = False) -> Roster:
+        """Read the ids of a table; memory grows with its rows, by some 50 bytes each.
+
+        `declared` says that the ids' type does not depend on rows, as in a Parquet file.
+        """
+        key, parts, masks, total = secrets.token_bytes(32), [], [np.zeros(0, bool)], 0
         for batch in batches:
             total += batch.num_rows
             if total > MOST:
@@ -136,9 +144,16 @@ class Roster:
                 )
             ids = batch.column(unit.column)
             _require_text(unit, ids.type)
-            parts.append(_hashes(ids, key))
-        hashes = np.concatenate([np.zeros((0, 2), np.uint64), *parts])
-        return cls._drawn(hashes, unit.rows)
+            named, unclear = id_names(ids, declared=declared)
+            parts.append(_hashes(named, key))
+            masks.append(unclear)
+        hashes, unclear = (
+            np.concatenate([np.zeros((0, 2), np.uint64), *parts]),
+            np.concatenate(masks),
+        )
+        found = cls._drawn(hashes, unit.rows)
+        found.persons.place[unclear] = -1
+        return dataclasses.replace(found, unclear=int(unclear.sum()))
 
     @classmethod
     def _drawn(cls, hashes: NDArray[np.uint64], most: int) -> Roster:
@@ -173,8 +188,8 @@ class Roster:
 
 
 def _hashes(ids: pa.Array, key: bytes) -> NDArray[np.uint64]:
-    """128 bits for each cell: a keyed hash of its text, or random ones where there is none."""
-    named = id_names(ids).dictionary_encode()
+    """128 bits for each text: a keyed hash of it, or random ones where there is none."""
+    named = ids.dictionary_encode()
     texts = named.dictionary.to_pylist()
     digests = b"".join(
         hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=HASH, key=key).digest()
@@ -189,26 +204,38 @@ def _hashes(ids: pa.Array, key: bytes) -> NDArray[np.uint64]:
     return found
 
 
-def id_names(ids: pa.Array) -> pa.Array:
-    """Ids as text, each by itself; null where there is none, an empty text included.
+def id_names(ids: pa.Array, *, declared: bool) -> tuple[pa.Array, NDArray[np.bool_]]:
+    """Ids as text, each by itself, and which of them may be somebody else's, too.
 
-    Whole numbers keep all their digits, where a category's name has those of a float64.
+    Null where there is none, an empty text included, and where it is unclear.  Of a type that rows
+    do not decide (`declared`) whole numbers keep all digits, and bytes are taken as they are.  In a
+    frame one gap makes float64 of a column of whole numbers, so that beyond 2^53 they may be each
+    other's; and a cell without a text of its own (bytes that are no text, a list) may be any.
 
     Examples:
-        >>> id_names(pa.array([2**60 + 1, None])).to_pylist()
+        >>> id_names(pa.array([2**60 + 1, None]), declared=True)[0].to_pylist()
         ['1152921504606846977', None]
-        >>> id_names(pa.array([" a", "", "a"])).to_pylist()
+        >>> id_names(pa.array([2**60 + 1, 7]), declared=False)[0].to_pylist()
+        [None, '7']
+        >>> id_names(pa.array([" a", "", "a"]), declared=False)[0].to_pylist()
         ['a', None, 'a']
     """
     ids = cells.plain(ids)
-    if pa.types.is_integer(ids.type):
-        return pc.cast(ids, pa.string())
-    if pa.types.is_decimal(ids.type):
-        return pc.replace_substring_regex(pc.cast(ids, pa.string()), r"\.0+$", "")
-    if pa.types.is_null(ids.type):
-        return pc.cast(ids, pa.string())
-    named = cell_names(ids)
-    return pc.if_else(pc.equal(named, ""), pa.scalar(None, named.type), named)
+    kind = ids.type
+    if declared and pa.types.is_integer(kind):
+        named = pc.cast(ids, pa.string())
+    elif declared and pa.types.is_decimal(kind):
+        named = pc.replace_substring_regex(pc.cast(ids, pa.string()), r"\.0+$", "")
+    elif declared and (pa.types.is_binary(kind) or pa.types.is_large_binary(kind)):
+        named = pa.array([c if c is None else c.hex() for c in ids.to_pylist()], pa.string())
+    elif pa.types.is_null(kind):
+        named = pc.cast(ids, pa.string())
+    else:
+        named = cell_names(ids)
+    nothing = pa.scalar(None, pa.string())
+    named = pc.if_else(pc.equal(named, ""), nothing, named)
+    unclear = pc.fill_null(pc.match_substring_regex(named, UNCLEAR), False)
+    return pc.if_else(unclear, nothing, named), np.asarray(unclear)
 
 
 def _require_text(unit: Unit, kind: pa.DataType) -> None:

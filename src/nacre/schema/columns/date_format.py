@@ -69,11 +69,8 @@ class DateFormat:
         return f"^{found}$"
 
     def read(self, array: pa.Array) -> pa.Array:
-        """Cells as ISO text; points in time stay, and what is written otherwise becomes '?'."""
-        array = cells.plain(array)
-        if cells.is_moment(array.type):
-            return array
-        texts = cell_names(array)
+        """Cells as ISO text; what is written otherwise becomes '?'."""
+        texts = cell_names(cells.plain(array))
         places = {part: place for place, part in enumerate(self._parts, 1)}
         day = "-".join(rf"\{places[part]}" for part in NEEDED)
         time = ":".join(rf"\{places[part]}" if part in places else "00" for part in "HMS")

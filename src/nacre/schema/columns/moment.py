@@ -98,9 +98,11 @@ class Datetime(Column):
 
     def accepts(self, kind: pa.DataType) -> bool:
         """See `Column`."""
-        # 20241231 is a number in many tables.
-        written = self.format is not None and cells.is_number(kind)
-        return cells.is_moment(kind) or cells.is_text(kind) or written
+        if self.format is None:
+            return cells.is_moment(kind) or cells.is_text(kind)
+        # 20241231 is a number in many tables.  No points in time: one word among them would make
+        # text of all, which is then read by the format.
+        return cells.is_text(kind) or cells.is_number(kind)
 
     def read(self, array: pa.Array) -> Reading:
         """See `Column`."""
