@@ -25,7 +25,7 @@ from nacre.rows.differences import Difference
 from nacre.rows.image import as_arrays
 from nacre.schema import Schema
 from nacre.vault.accountant import Release
-from nacre.vault.guarantee import Guarantee, unit_name
+from nacre.vault.guarantee import Guarantee, unit_column, unit_name
 from nacre.version import __version__
 
 PACKAGES = ("jax", "numpy", "opendp", "dp-accounting")
@@ -264,7 +264,10 @@ def load(path: str | Path) -> Model:
         )
         if document["schema"] != encoder.digest:
             raise NacreError("The certificate is of another schema.")
-        if (model.guarantee.unit, model.guarantee.most_rows) != _unit_of(encoder):
+        by = {release.by for release in model.guarantee.releases}
+        if (model.guarantee.unit, model.guarantee.most_rows) != _unit_of(encoder) or by - {
+            unit_column(encoder.unit)
+        }:
             raise NacreError("The guarantee is of another unit than the schema's.")
         if any(not set(h.columns) <= set(encoder.schema.names) for h in model.guarantee.hidden):
             raise NacreError("The guarantee speaks of columns that the schema does not have.")

@@ -92,9 +92,13 @@ def test_a_file_that_claims_persons_for_rows_is_refused(fitted, tmp_path):
 def test_a_ledger_adds_no_rows_to_persons(fitted):
     _, book = fitted
     (entry,) = book.history("visits")
-    assert entry.note == "per person (up to 3 rows each)"
+    assert entry.note == "per person (up to 3 rows each), by who"
     with pytest.raises(LedgerError, match="This is per row"):
         fit(visits(), Schema(COLUMNS), epsilon=1, delta=1e-6, ledger=book, dataset="visits")
+    other = dataclasses.replace(SCHEMA, unit={"column": "visit", "rows": 3})
+    with pytest.raises(LedgerError, match="per person by 'visit'"):
+        more = visits().append_column("visit", pa.array(range(visits().num_rows)))
+        fit(more, other, epsilon=1, delta=1e-6, ledger=book, dataset="visits")
     assert len(book.history("visits")) == 1
 
 
@@ -140,3 +144,6 @@ def test_a_private_draft_is_per_person_with_a_unit():
     assert all(release["unit"] == "person" for release in draft.releases)
     assert draft == Schema.parse(draft.to_yaml())
     plan(draft, epsilon=30, delta=1e-3)
+    other = dataclasses.replace(draft, unit={"column": "visit", "rows": 3})
+    with pytest.raises(NacreError, match="by another column"):
+        plan(other, epsilon=30, delta=1e-3)

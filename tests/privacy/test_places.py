@@ -84,7 +84,8 @@ def compiled(name, chunk, exact):
         places = jnp.arange(MOST)
         batch = jnp.where(places < size, places, MOST)
         rows = Row(numbers, jnp.zeros((MOST, 0), jnp.int32))
-        return loop._stage_sum(loop.stages[0], (WEIGHTS, ()), rows, batch, size, jax.random.key(3))
+        public, key = (WEIGHTS, ()), jax.random.key(3)
+        return loop._stage_sum(loop.stages[0], public, rows, None, batch, size, key)
 
     return run
 

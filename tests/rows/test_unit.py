@@ -52,8 +52,46 @@ def test_ids_of_any_type_tell_persons_apart(ids):
     assert groups(found) == {frozenset(g) for g in ([0, 1], [2], [3])}
 
 
-def test_whole_numbers_keep_all_digits():
-    assert roster(pa.array([2**60, 2**60 + 1])).count == 2
+def test_whole_numbers_keep_all_digits_where_the_type_is_declared():
+    batches = pa.table({"who": [2**60, 2**60 + 1, 2**60]}).to_batches()
+    found = Roster.of(UNIT, batches, declared=True)
+    assert found.count == 2 and not found.unclear
+    raw = pa.table({"who": pa.array([b"\xff\xfe", b"\xff\xfd"])}).to_batches()
+    assert Roster.of(UNIT, raw, declared=True).count == 2
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        pa.array([7, 2**60, 2**60 + 1]),
+        pa.array([7, 2.0**60, 2.0**60]),
+        pa.array(["7", "1.152921504606847e+18", "<cannot be read>"]),
+        pa.array([b"7", b"\xff\xfe", b"\xff\xfd"]),
+    ],
+    ids=["integers", "floats", "objects", "bytes"],
+)
+def test_ids_that_may_be_somebody_elses_do_not_count(ids):
+    """In a frame one gap rounds all whole numbers: so they may never tell persons apart.
+
+    Else a row without an id would change whose every other row is.
+    """
+    found = roster(ids)
+    assert found.persons.kept.tolist() == [True, False, False]
+    assert (found.count, found.unclear) == (3, 2)
+    frame = pa.table({"who": ids, "age": [1, 2, 3], "member": [True, False, True]})
+    with pytest.raises(NacreError, match="2 rows have an id that may be somebody else's"):
+        Stream(TableEncoder.of(SCHEMA), frame).check()
+
+
+def test_a_gap_in_a_frame_changes_nobody_else():
+    ids = [2**60 + i for i in range(50)]
+    frame = pd.DataFrame({"who": ids, "age": 1, "member": True})
+    more = pd.concat([frame, pd.DataFrame({"who": [None], "age": 1, "member": True})])
+    counted = []
+    for each in (frame, more):
+        stream = Stream(TableEncoder.of(SCHEMA), each)
+        counted.append(int(stream.roster().persons.kept.sum()))
+    assert counted == [0, 1]
 
 
 def test_ids_without_a_text_are_refused_by_type():

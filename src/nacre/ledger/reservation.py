@@ -11,8 +11,9 @@ from typing import Any, final
 from nacre.errors import LedgerError, NacreError
 from nacre.ledger.ledger import Ledger
 from nacre.vault import Plan, Release
-from nacre.vault.guarantee import per, unit_name
+from nacre.vault.guarantee import per, unit_column, unit_name
 
+BY = ", by "
 PERSONS = "per person"  # how the note of an entry begins whose cost is that of a person
 
 
@@ -48,7 +49,7 @@ class Reservation:
                 releases=len(plan.prior) + len(plan.asked),
                 adjacency=plan.adjacency,
                 method=plan.method,
-                note="" if plan.unit is None else per(unit_name(plan.unit), plan.most_rows),
+                note=_note(plan),
             )
         if self.recorded >= len(plan.asked):
             raise LedgerError(f"'{release.name}' was not announced to the ledger.")
@@ -88,13 +89,22 @@ def reserve_in(
     return Reservation(ledger=book, dataset=dataset, plan=plan)
 
 
+def _note(plan: Plan) -> str:
+    """What an entry says of persons; nothing where a row is a person."""
+    if plan.unit is None:
+        return ""
+    return f"{per(unit_name(plan.unit), plan.most_rows)}{BY}{plan.unit.column}"
+
+
 def _require_unit(ledger: Ledger, dataset: str, plan: Plan) -> None:
-    """Refuse to add what is per person to what is per row: neither sum would be true."""
-    name = unit_name(plan.unit)
+    """Refuse to add what is per person to what is per row, or per other persons: no sum is true."""
+    column = unit_column(plan.unit)
     for entry in ledger.history(dataset):
-        if (PERSONS if entry.note.startswith(PERSONS) else "per row") != f"per {name}":
+        persons = entry.note.startswith(PERSONS)
+        if (entry.note.partition(BY)[2] if persons else "") != column:
+            whose = f"per person by '{column}'" if column else "per row"
             raise LedgerError(
-                f"This is per {name}, and entry {entry.id} of '{dataset}' is not: the two cannot "
+                f"This is {whose}, and entry {entry.id} of '{dataset}' is not: the two cannot "
                 "be added. Open a budget under another name for it, and keep in mind that both are "
                 "of the same people."
             )

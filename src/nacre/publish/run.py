@@ -70,7 +70,7 @@ def publish(
         the model's, and with `data` that of one more release of (epsilon, delta); the report lists
         both and their sum. Everything else in it is post-processing.
     """
-    _refuse_unsafe(model)
+    _refuse_unsafe(model, paying=data is not None)
     if isinstance(model.encoder, ImageEncoder):
         if data is None:
             _paying(data, epsilon, delta, scores, ledger, dataset, bad_rows)
@@ -135,13 +135,18 @@ def _scores(bought: Bought | None, predictor: Predictor | None) -> tuple[PaidSco
     return tuple(class_scores(*given))
 
 
-def _refuse_unsafe(model: Model) -> None:
+def _refuse_unsafe(model: Model, *, paying: bool) -> None:
     if not model.guarantee.private:
         raise NacreError(
             f"{model.guarantee}. Nothing about this model is safe to publish. Fit one with an "
             "epsilon and a delta."
         )
     model.guarantee.verify()
+    if paying and (model.guarantee.hidden or getattr(model.encoder, "protect", ())):
+        raise NacreError(
+            "The distribution of some columns of this model is a secret (`protect`), and scores of "
+            "the private rows would publish it. Leave `data` out."
+        )
     unit = getattr(model.encoder, "unit", None)
     if unit is not None and unit.rows > 1:
         raise NacreError(

@@ -102,7 +102,7 @@ def _table(said: Any, name: str | None) -> Mapping[str, Any]:
         raise SchemaError(f"The metadata say nothing about columns{which}.")
     if not all(isinstance(facts, Mapping) for facts in columns.values()):
         raise SchemaError("Each column of the metadata needs a description with an `sdtype`.")
-    return found  # type: ignore[no-any-return]
+    return dict(found or {})
 
 
 def _column(facts: Mapping[str, Any]) -> tuple[Column | None, str]:
@@ -167,7 +167,8 @@ def _text(value: Any) -> str:
 
 def _plain(column: Column) -> dict[str, Any]:
     """One column under SDV's names."""
-    gaps = {"range_is_nullable": column.nullable}
+    gaps: dict[str, Any] = {"range_is_nullable": column.nullable}
+    ends: dict[str, Any]
     match column:
         case Integer():
             ends = {"range_min": column.low, "range_max": column.high}

@@ -42,7 +42,8 @@ class Release:
         - 'approximate': a mechanism proved (`epsilon`, `delta`)-private by itself.
         - 'none': the answer as it is, without noise; nothing is promised.
 
-    Its cost is that of one row of the table, or of one person, by `unit`.
+    Its cost is that of one row of the table, or of one person, by `unit`; the column `by` tells
+    persons apart.
     """
 
     name: str
@@ -57,8 +58,11 @@ class Release:
     epsilon: float = 0.0
     delta: float = 0.0
     unit: str = "row"
+    by: str = ""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.by, str) or bool(self.by) is not (self.unit == "person"):
+            raise NacreError("A release per person says by which column, and no other does.")
         if self.unit not in UNITS:
             raise NacreError(f"A release is per row or per person, not per {self.unit!r}.")
         if self.mechanism not in (*ONE_SHOT, "subsampled-gaussian", "approximate", NONE):
@@ -129,6 +133,7 @@ class Release:
             rate=self.rate,
             steps=self.steps,
             unit=self.unit,
+            by=self.by,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -136,7 +141,7 @@ class Release:
         said = {**dataclasses.asdict(self), "adjacency": self.adjacency.value}
         unsaid = set() if self.private else {"sensitivity", "epsilon", "delta"}
         if self.unit == "row":
-            unsaid.add("unit")
+            unsaid |= {"unit", "by"}
         return {name: value for name, value in said.items() if name not in unsaid}
 
     @staticmethod
@@ -213,10 +218,10 @@ def epsilon_of(
             f"'{other[0]}' was released under another adjacency than {adjacency.value}; the two "
             "cannot be composed. Use the same adjacency throughout."
         )
-    if len({r.unit for r in releases}) > 1:
+    if len({r.by for r in releases}) > 1:
         raise NacreError(
-            "Some releases are per row and some per person; their costs cannot be added. Draft and "
-            "fit with the same `unit`."
+            "Some releases are per row and some per person, or persons are told apart by different "
+            "columns; their costs cannot be added. Draft and fit with the same `unit`."
         )
     if not all(r.private for r in releases):
         return math.inf

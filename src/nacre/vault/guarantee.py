@@ -246,6 +246,11 @@ def unit_name(unit: Unit | None) -> str:
     return "row" if unit is None else "person"
 
 
+def unit_column(unit: Unit | None) -> str:
+    """The column that tells persons apart; none where a row is a person."""
+    return "" if unit is None else unit.column
+
+
 def per(unit: str, most_rows: int | None) -> str:
     """Whose privacy it is, as claims say it.
 

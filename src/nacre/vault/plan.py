@@ -21,7 +21,7 @@ from nacre.vault.accountant import (
 from nacre.vault.bound import Adjacency
 from nacre.vault.doors.keys import Keys
 from nacre.vault.doors.steps import Steps
-from nacre.vault.guarantee import NOT_PRIVATE, per, unit_name, upwards
+from nacre.vault.guarantee import NOT_PRIVATE, per, unit_column, unit_name, upwards
 from nacre.vault.question import AbstractQuestion, Expected
 
 LARGEST_DELTA = 0.01  # no table for which this would be small is worth a model
@@ -95,10 +95,11 @@ class Plan:
                 raise NacreError(
                     f"The share of '{question.name}' must lie in (0, 1], got {question.share}."
                 )
-        if any(release.unit != unit_name(unit) for release in prior):
+        if any(release.by != unit_column(unit) for release in prior):
             raise NacreError(
                 "What was released before (a private draft) was per row and this is per person, or "
-                "the other way around; their costs cannot be added. Draft again with the same unit."
+                "the other way around, or persons are told apart by another column; their costs "
+                "cannot be added. Draft again with the same unit."
             )
         own = [q.name for q in questions if isinstance(q, Steps) and q.alone]
         if own and math.isfinite(epsilon):
@@ -221,6 +222,11 @@ class Plan:
         }
 
 
+def _of_unit(release: Release, unit: Unit | None) -> Release:
+    """The same release for rows, or for persons."""
+    return dataclasses.replace(release, unit=unit_name(unit), by=unit_column(unit))
+
+
 def _counting(unit: Unit) -> str:
     """What rows mean in a plan for persons."""
     if unit.rows == 1:
@@ -272,11 +278,11 @@ def _calibrated(
             else release.without_noise()
             for question, release in zip(questions, found, strict=True)
         ]
-        return [dataclasses.replace(release, unit=unit_name(unit)) for release in bare]
+        return [_of_unit(release, unit) for release in bare]
 
     def releases(scale: float) -> list[Release]:
         found = (_release(question, scale, delta, adjacency, prior) for question in questions)
-        return [dataclasses.replace(release, unit=unit_name(unit)) for release in found]
+        return [_of_unit(release, unit) for release in found]
 
     def cost(noise: float) -> float:
         return epsilon_of([*prior, *releases(1 / noise)], delta, adjacency)

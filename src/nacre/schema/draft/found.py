@@ -110,6 +110,8 @@ class Draft:
             elif facts:
                 lines.append(f"  '{name}': {BOUNDS[facts]}")
         rare = f"Every value and bound in it is held by {FEW} rows or more, or was rounded."
+        if self.schema.unit is not None:
+            rare += " Rows were counted, and all of them may be one person's: look at each."
         if lines:
             rare = (
                 f"Held by fewer than {FEW} rows, and marked `# rare` in the draft: look at these "
