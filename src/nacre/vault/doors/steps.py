@@ -148,7 +148,7 @@ class Steps(AbstractQuestion):
         rate = self.threshold(rows) / ODDS
         if not reserved.private:
             found = self._at(rate, 1.0, reserved.adjacency).without_noise()
-            return dataclasses.replace(found, unit=reserved.unit)
+            return dataclasses.replace(found, unit=reserved.unit, by=reserved.by)
         mu = gaussian_mu(reserved.epsilon, reserved.delta)
         multiplier = calibrate(
             lambda m: epsilon_of(
@@ -159,7 +159,11 @@ class Steps(AbstractQuestion):
         )
         release = self._at(rate, multiplier, reserved.adjacency)
         return dataclasses.replace(
-            release, epsilon=reserved.epsilon, delta=reserved.delta, unit=reserved.unit
+            release,
+            epsilon=reserved.epsilon,
+            delta=reserved.delta,
+            unit=reserved.unit,
+            by=reserved.by,
         )
 
     def by_itself(self, adjacency: Adjacency) -> Release:
