@@ -69,7 +69,7 @@ def test_a_draft_of_images_is_not_bought(here):
     done = here.run("schema", "draft", here / "bars.npz", "--epsilon", "1", "--delta", "1e-6")
     assert done.exit_code == 2 and "no private draft of images" in done.stderr
     done = here.run("schema", "draft", here / "bars.npz", "--drop", "label")
-    assert done.exit_code == 2 and "--drop and --most-values" in done.stderr
+    assert done.exit_code == 2 and "--unit and --most-values" in done.stderr
 
 
 def test_check(here, tmp_path):
