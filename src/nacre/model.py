@@ -87,6 +87,7 @@ class Model:
 
     def tables(self, *, level: float = 0.95) -> tuple[Answer, ...]:
         """The cross-tables that were released to make the model, as they left the vault."""
+        self._require_rows()
         return answers(self.schema, self.released, level)
 
     def answer(self, question: str | Sequence[str], *, level: float = 0.95) -> Answer:
@@ -98,7 +99,15 @@ class Model:
             question: columns, as "income by sex" or ["income", "sex"].
             level: how probable it is that an interval holds the count of the private table.
         """
+        self._require_rows()
         return answer(self.schema, self.released, question, level)
+
+    def _require_rows(self) -> None:
+        if self.encoder.unit is not None:
+            raise NacreError(
+                "Of a model for persons (`unit`) no tables are given out: some rows were counted "
+                "in part, and some not at all. Draw rows, and count these."
+            )
 
     @property
     def released(self) -> tuple[CrossTable, ...]:

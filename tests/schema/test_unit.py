@@ -2,8 +2,10 @@
 
 import json
 
+import pandas as pd
 import pytest
 
+from nacre.errors import NacreError
 from nacre.schema import Boolean, Integer, Schema, SchemaError, Unit
 
 COLUMNS = {"age": Integer(low=0, high=99), "member": Boolean()}
@@ -59,3 +61,10 @@ def test_fewer_columns_keep_the_unit():
     assert SCHEMA.select(["member"]).unit == Unit(column="who", rows=3)
     assert SCHEMA.select(["age"]).unit == UNIT
     assert SCHEMA.with_label(None).unit == UNIT
+
+
+def test_a_frame_or_a_path_where_arrow_is_needed_is_refused():
+    schema = Schema({"age": Integer(low=0, high=9)})
+    for rows in ("people.csv", pd.DataFrame({"age": [1]})):
+        with pytest.raises(NacreError, match="Arrow tables"):
+            schema.check(rows)

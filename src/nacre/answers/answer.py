@@ -176,8 +176,7 @@ def _nothing(names: Sequence[str], tables: Sequence[CrossTable]) -> str:
     if not tables:
         return (
             f"The model keeps no counts, so it cannot answer '{asked}'. Models of Mosaic, MST and "
-            "AIM that were fitted with noise keep some, if a row is a person; of others draw rows, "
-            "and count these."
+            "AIM that were fitted with noise keep some; of others draw rows, and count these."
         )
     known = {table.columns for table in tables}
     several = [" by ".join(each) for each in sorted(known, key=len) if names[0] in each][:6]

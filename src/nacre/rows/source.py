@@ -174,5 +174,5 @@ def _require(names: Sequence[str], found: Sequence[str], where: str) -> None:
         raise SchemaError(
             f"{where} lacks {len(missing)} column{'' if len(missing) == 1 else 's'} of the schema: "
             f"{', '.join(missing)}. "
-            f"It has: {', '.join(found)}. Correct the names, or take the columns out of the schema."
+            f"It has: {', '.join(found)}. Correct the names in the schema (`columns`, or `unit`)."
         )

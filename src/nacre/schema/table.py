@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from os import PathLike
 from typing import TypeAlias
 
 import pyarrow as pa
 
+from nacre.errors import NacreError
 from nacre.schema.columns.column import Column
 from nacre.schema.errors import SchemaError
 
@@ -26,6 +28,11 @@ def batches(rows: Batches) -> Iterator[pa.RecordBatch]:
         if rows.num_rows < chunks * FEW:
             rows = rows.combine_chunks()
         yield from rows.to_batches() or [_empty(rows.schema)]
+    elif isinstance(rows, str | PathLike) or hasattr(rows, "columns"):
+        raise NacreError(
+            "Rows are given as Arrow tables here: pa.Table.from_pandas(frame), frame.to_arrow() or "
+            "pyarrow.csv.read_csv(path). In a terminal, `nacre schema check` reads files."
+        )
     else:
         for part in rows:
             yield from batches(part)

@@ -36,7 +36,8 @@ MET = 0.015  # of the cells: what is surely there is met if so much, in noise va
 SURELY = 0.25  # of the steps, at most, for what is surely there
 FEW_MOST = 10.0  # what noise explains of four coefficients, about
 FASTER = 4.0  # the learning rate of the first stage, of the usual one
-STALLED = 0.02  # of what is left: a chunk that takes less of it ends the first stage
+STALLED = 0.02  # of what is left: a chunk that takes less of it gets nowhere
+PATIENCE = 4  # so many chunks in a row that get nowhere end the first stage
 SLOWER = 0.4  # the learning rate of the second stage, of the usual one
 ADAM = optax.scale_by_adam(b2=0.99)
 
@@ -93,15 +94,16 @@ def fit_mixtures(
     if faint(targets.pair_precision):
         stages = [(True, FASTER * rate, MET, SURELY * steps), (False, SLOWER * rate, stop, steps)]
     for surely, speed, enough, most in stages:
-        before = math.inf
+        best, stalled = math.inf, 0
         while done + chunk <= most or not done:
             state, misfit = _advance(state, owner, arrays, speed, chunk, surely)
             done += chunk
             on_progress(0.95 * done / steps)
             left = float(misfit.mean())
-            if left < enough * cells or (surely and before - left < STALLED * left):
+            stalled = 0 if left < (1 - STALLED) * best else stalled + 1
+            best = min(best, left)
+            if left < enough * cells or (surely and stalled >= PATIENCE):
                 break
-            before = left
     # A last few smaller steps, so that no fit stands where Adam's noise left it.
     (theta, _), _ = _advance(state, owner, arrays, rate / 5, chunk, False)
     on_progress(1.0)

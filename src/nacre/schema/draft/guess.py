@@ -59,7 +59,11 @@ def identifier(name: str, sketch: Sketch, sampled: pa.Array, total: int) -> str 
         held = sketch.classes
         sparse = not held or (len(held) > CLASSES and sketch.high > SPARSE * len(held))
         if sparse and not unique and numbers_things(name):
-            return "it seems to number persons or things that may have several rows each."
+            return (
+                "it seems to number persons or things that may have several rows each. If it "
+                "numbers persons, draft with `--unit` (COLUMN:ROWS): else a row is protected, and "
+                "not a person."
+            )
         return None
     if unique and sketch.distinct is None and not sketch.ways and not sketch.mostly_numbers:
         return "every row has another text, so it seems to be an identifier, a name or free text."
