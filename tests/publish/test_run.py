@@ -14,6 +14,7 @@ from nacre.publish import bands as bands_module
 from nacre.publish import publish
 from nacre.publish.bins import schema_cells
 from nacre.schema import Boolean, Schema
+from nacre.vault import Hidden
 
 
 def test_a_model_keeps_the_histograms_it_was_made_from(model, tmp_path):
@@ -28,6 +29,13 @@ def test_a_model_keeps_the_histograms_it_was_made_from(model, tmp_path):
         assert kept.total == pytest.approx(500, abs=6 * kept.total_noise)
     wage = next(m for m in again.measurements if m.column == "wage")
     assert (wage.low[-1], wage.high[-1]) == (MISSING, MISSING)
+
+
+def test_nothing_is_bought_that_would_show_what_a_model_hides(silent):
+    fitted = silent("add-remove")
+    hidden = dataclasses.replace(fitted.guarantee, hidden=(Hidden(("wage",), 0.05),))
+    with pytest.raises(nacre.NacreError, match="is a secret"):
+        publish(dataclasses.replace(fitted, guarantee=hidden), data=people(), epsilon=1, delta=1e-6)
 
 
 def test_methods_of_fourier_features_keep_none(silent):

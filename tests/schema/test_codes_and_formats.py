@@ -2,9 +2,11 @@
 
 import datetime
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
+from nacre.rows import Stream, TableEncoder
 from nacre.schema import (
     Boolean,
     Categorical,
@@ -121,3 +123,16 @@ def test_what_is_not_in_the_format_does_not_fit():
 def test_problems(column, said):
     with pytest.raises(SchemaError, match=said):
         Schema({"x": column})
+
+
+def test_one_text_among_points_in_time_changes_no_other_row():
+    """A frame makes objects of all where one is text; the format then reads all, or none."""
+    column = Datetime(low="2014-01-01", high="2014-12-31", format="%Y-%d-%m %H:%M:%S", step="1s")
+    encoder = TableEncoder.of(Schema({"seen": column, "member": Boolean()}))
+    times = [pd.Timestamp(2014, 3, day, 10, 11, 12) for day in (4, 5, 6)]
+    found = []
+    for more in ([], ["2014-07-03 10:11:12"]):
+        frame = pd.DataFrame({"seen": [*times, *more], "member": True})
+        block = Stream(encoder, frame).whole()
+        found.append((block.rows.numbers[:3].tolist(), block.valid[:3].tolist()))
+    assert found[0] == found[1]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from nacre.rows import open_source
-from nacre.schema import survey
+from nacre.schema import Unit, survey
 from nacre.schema.draft.found import Draft
 
 
@@ -18,6 +18,7 @@ def draft(
     keep: Collection[str] = (),
     most_values: int | None = None,
     rare: str = "keep",
+    unit: Unit | Mapping[str, Any] | None = None,
 ) -> Draft:
     """A first schema of `data`, read from its rows: not private, and to be reviewed by a person.
 
@@ -35,6 +36,8 @@ def draft(
             given, a tenth of the rows, but at least 100 and at most 1,000.
         rare: "keep" lists values that fewer than 10 rows hold, and marks them; "other" gathers
             them.
+        unit: whose privacy it is, where a person may have several rows: {"column": "patient",
+            "rows": 5}.
 
     Releases:
         bounds and values of the rows, so it is outside any privacy guarantee.
@@ -46,4 +49,5 @@ def draft(
         keep=keep,
         most_values=most_values,
         rare=rare,
+        unit=None if unit is None else Unit.of(unit),
     )

@@ -148,3 +148,5 @@ def test_a_frame_in_python(tmp_path):
     assert (schema.provenance, schema.reviewed, schema.label) == ("data", False, "a")
     with pytest.raises(SchemaError, match="nobody has reviewed"):
         schema.require_usable()
+    persons = nacre.draft(frame, unit={"column": "id", "rows": 3})
+    assert persons.schema.unit.rows == 3 and "Rows were counted" in persons.describe()
