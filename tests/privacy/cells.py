@@ -107,7 +107,9 @@ def counts_of(column):
         answer = lambda counts: seen.append(counts) or []  # noqa: E731
         patch.setattr(keys_module, "_calibrated", lambda *_, **__: answer)
         question = Keys(name="x", column="x", epsilon=1.0, delta=1e-6)
-        stream = SimpleNamespace(one_row_each=lambda: [pa.RecordBatch.from_arrays([column], ["x"])])
+        stream = SimpleNamespace(
+            apart=False, one_row_each=lambda: [pa.RecordBatch.from_arrays([column], ["x"])]
+        )
         release = question.release(1.0, Adjacency.ADD_REMOVE)
         keys_module.answer(question, release, stream, lambda: None)
     return seen[0]

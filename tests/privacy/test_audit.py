@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from tests.vaults import open_vault
 
+from nacre.rows.unit import WHOLE, Persons
 from nacre.schema import Integer, Schema
 from nacre.vault import Adjacency, Bound, Segment, Sum
 from nacre.vault.doors import sum as sum_door
@@ -30,7 +31,7 @@ def features(row):
     return row.numbers - 32768
 
 
-def answers(rows, adjacency, noise, monkeypatch):
+def answers(rows, adjacency, noise, monkeypatch, schema=SCHEMA):
     """RUNS noisy answers; the exact sum is computed once, the noise drawn each time."""
     kept = {}
 
@@ -40,17 +41,18 @@ def answers(rows, adjacency, noise, monkeypatch):
 
     monkeypatch.setattr(sum_door, "add_discrete_gaussian", draw)
     question = Sum(name="test", share=1.0, bound=BOUND)
-    vault = open_vault(pa.table({"a": rows}), SCHEMA, question, epsilon=2, adjacency=adjacency)
+    table = rows if isinstance(rows, pa.Table) else pa.table({"a": rows})
+    vault = open_vault(table, schema, question, epsilon=2, adjacency=adjacency)
     vault.sum(question, features)
     noisy = noise(np.repeat(kept["sums"], RUNS, axis=0), kept["scale"])
     return noisy.astype(np.float64), kept["sums"].astype(np.float64), vault.releases[0]
 
 
-def estimated_mu(adjacency, noise, monkeypatch):
+def estimated_mu(adjacency, noise, monkeypatch, neighbors=NEIGHBORS, schema=SCHEMA):
     """The estimate, its standard error, and what is claimed."""
-    before, after = NEIGHBORS[adjacency]
-    one, from_one, release = answers(before, adjacency, noise, monkeypatch)
-    two, from_two, _ = answers(after, adjacency, noise, monkeypatch)
+    before, after = neighbors[adjacency]
+    one, from_one, release = answers(before, adjacency, noise, monkeypatch, schema)
+    two, from_two, _ = answers(after, adjacency, noise, monkeypatch, schema)
     direction = (from_two - from_one)[0]
     direction /= np.linalg.norm(direction)
     here, there = one @ direction, two @ direction
@@ -91,3 +93,39 @@ def test_the_alarm_rings_for_a_sensitivity_that_is_too_small(monkeypatch):
     monkeypatch.setattr(Bound, "sensitivity", lambda self, adjacency: true(self, adjacency) / 2)
     mu, error, claimed = estimated_mu(Adjacency.REPLACE_ONE, add_discrete_gaussian, monkeypatch)
     assert mu > claimed + 5.5 * error
+
+
+# -- persons: one with fifty rows, of which five count -----------------------------------------
+
+PERSONS = Schema(columns=SCHEMA.columns, unit={"column": "who", "rows": 5})
+
+
+def visits(*persons):
+    """A table of persons, each given by how many rows it has and what stands in them."""
+    who = np.repeat(np.arange(len(persons)), [many for many, _ in persons])
+    values = np.concatenate([np.full(many, a) for many, a in persons])
+    return pa.table({"who": who, "a": values})
+
+
+OTHERS = [(1, 7), (3, 8)]
+OF_PERSONS = {
+    Adjacency.ADD_REMOVE: (visits(*OTHERS), visits(*OTHERS, (50, 65536))),
+    Adjacency.REPLACE_ONE: (visits(*OTHERS, (50, 0)), visits(*OTHERS, (50, 65536))),
+}
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_a_person_of_fifty_rows_is_not_noticed_more_than_is_claimed(adjacency, monkeypatch):
+    noise = add_discrete_gaussian
+    mu, error, claimed = estimated_mu(adjacency, noise, monkeypatch, OF_PERSONS, PERSONS)
+    assert claimed - 5.5 * error <= mu <= claimed + 5.5 * error
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_the_alarm_rings_if_rows_of_a_person_are_not_clipped_together(adjacency, monkeypatch):
+    whole = property(lambda self: np.where(self.kept, WHOLE, 0))
+    monkeypatch.setattr(Persons, "weight", whole)
+    noise = add_discrete_gaussian
+    mu, error, claimed = estimated_mu(adjacency, noise, monkeypatch, OF_PERSONS, PERSONS)
+    assert mu > claimed + 5.5 * error
+    assert mu == pytest.approx(5 * claimed, rel=0.2)  # as five rows would

@@ -131,7 +131,7 @@ def test_refused_by_sum(vault, name):
 
 
 def loop_of(per_row, **more):
-    settings = {"threshold": 2**31, "multiplier": 1e-6, "chunk": 64} | more
+    settings = {"threshold": 2**31, "multiplier": 1e-4, "chunk": 64} | more
     return Loop(
         prepare=lambda state, key: state,
         stages=(LoopStage(per_row=per_row, clip=1.0),),

@@ -13,8 +13,10 @@ import nacre
 from nacre.ledger import Ledger
 from nacre.methods.merf import MERF
 from nacre.methods.mosaic.mosaic import Mosaic
-from nacre.publish import buying, run
+from nacre.publish import buying
+from nacre.publish import table as table_room
 from nacre.publish.predictor import train
+from nacre.publish.table import synthetic_table
 from nacre.rows import TableEncoder
 from nacre.schema import Boolean, Categorical, Integer, Real, Schema
 from nacre.vault import Adjacency
@@ -80,7 +82,7 @@ def test_without_data_no_table_is_opened(model, monkeypatch):
     def refuse(*_, **__):
         pytest.fail("a table was opened")
 
-    monkeypatch.setattr(run, "open_source", refuse)
+    monkeypatch.setattr(table_room, "open_source", refuse)
     for name in ("Stream", "Vault"):
         monkeypatch.setattr(buying, name, refuse)
     page = nacre.publish(model, rows=500)
@@ -131,7 +133,7 @@ def test_bad_rows_change_nothing_that_is_said(silent, same_noise):
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("columns", [True, False])
 def test_one_row_moves_the_sum_by_the_sensitivity_and_no_more(model, adjacency, columns):
-    predictor = train(run._table(model, None, 400, 0, None).rows)
+    predictor = train(synthetic_table(model, None, 400, 0, None).rows)
     wanted, layout = buying.order(model, predictor, columns), SCHEMA.layout
     bound = wanted.bound()
     summed = compiled_sum(wanted.features(layout), bound, TableEncoder(SCHEMA))
@@ -162,7 +164,7 @@ def test_one_row_moves_the_sum_by_the_sensitivity_and_no_more(model, adjacency, 
 def test_the_vault_runs_it_in_integers(model, label):
     schema = SCHEMA.with_label(label)
     model = dataclasses.replace(model, encoder=TableEncoder(schema))
-    predictor = train(run._table(model, None, 600, 0, None).rows)
+    predictor = train(synthetic_table(model, None, 600, 0, None).rows)
     wanted = buying.order(model, predictor, True)
     summed = ExactSum(wanted.features(schema.layout), wanted.bound(), TableEncoder(schema))
     assert summed.exact and summed.integer

@@ -40,7 +40,7 @@ def test_no_contribution_is_larger_than_the_clip(clip):
         for one in rows:
             for other in rows:
                 values = jnp.asarray([one, other], jnp.float32).astype(jnp.float64)
-                (found,) = ready._clipped(stage, Parts(values, ()))
+                (found,) = ready._clipped(stage, Parts(values, ())).arrays()
                 assert np.linalg.norm(np.asarray(found, np.float64)) <= ready._units(stage)
 
 
@@ -54,7 +54,7 @@ def test_no_outer_product_is_larger_than_the_clip(clip):
     def squares(rest, left, right):
         wide = Parts(rest, ((left, right),))
         wide = jax.tree.map(lambda v: v.astype(jnp.float64), wide)
-        found = ready._clipped(ready.stages[0], wide)
+        found = ready._clipped(ready.stages[0], wide).arrays()
         return sum(jnp.sum(values.astype(jnp.float64) ** 2) for values in found), found[1]
 
     with jax.enable_x64(True):

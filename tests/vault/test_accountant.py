@@ -268,3 +268,19 @@ def test_renyi_divergences_of_the_subsampled_gaussian():
     event = dp_accounting.PoissonSampledDpEvent(0.01, dp_accounting.GaussianDpEvent(4))
     renyi_accountant.compose(event)
     assert renyi_accountant._rdp == pytest.approx([6.449425094e-06, 6.526312957e-05], rel=1e-6)
+
+
+@pytest.mark.parametrize(("multiplier", "rate", "steps"), [(1.5, 0.25, 5), (0.4, 0.05, 60)])
+def test_a_coarse_distribution_costs_more_and_hardly_more(multiplier, rate, steps, monkeypatch):
+    asked = accountant._Composition(((multiplier, rate, steps),))
+    assert accountant._interval(asked) > 5e-4
+    coarse = asked.get_epsilon(1e-6)
+    monkeypatch.setattr(accountant, "_interval", lambda _: 1e-4)
+    accountant._composed.cache_clear()
+    fine = accountant._composed(asked).get_epsilon(1e-6)
+    accountant._composed.cache_clear()
+    assert fine <= coarse <= fine + 4e-5 * max(1, 1 / multiplier**2)
+
+
+def test_many_steps_have_the_finest_distribution():
+    assert accountant._interval(accountant._Composition(((1.3, 0.004, 3600),))) == 1e-4

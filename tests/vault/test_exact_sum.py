@@ -230,3 +230,65 @@ def test_a_bound_too_large_for_integers_is_refused():
 def test_an_empty_table_has_the_sum_zero():
     sums, counts = total(lambda row: row.numbers, one(), np.zeros((0, 2)), np.zeros((0, 1)))
     assert not sums.any() and counts == [0]
+
+
+SEGMENTS = (
+    Segment(size=5, norm=3.0, signed=False),
+    Segment(size=4, norm=4.0),
+    Segment(size=6, norm=2.0),
+)
+
+
+def anywhere(row):
+    """Indices that may fall back or share a segment, and values that may be too large."""
+    a, b = row.numbers[0], row.numbers[1]
+    return jnp.stack([a % 7, 4 + b % 5, 12 + a % 4]), jnp.stack([a % 6, b % 13 - 3, a % 3])
+
+
+def by_hand(a, b, segments):
+    """What one row contributes, by plain arithmetic."""
+    found, ends = np.zeros(15, np.int64), np.cumsum([s.size for s in segments])
+    indices, values = [a % 7, 4 + b % 5, 12 + a % 4], [a % 6, b % 13 - 3, a % 3]
+    if not indices[0] < indices[1] < indices[2] < 15:
+        return found, 0
+    for place, segment in enumerate(segments):
+        own = [k for k in range(3) if np.searchsorted(ends, indices[k], side="right") == place]
+        part = {k: values[k] if segment.signed else max(values[k], 0) for k in own}
+        square, limit = sum(v**2 for v in part.values()), int(segment.norm**2)
+        scale = np.sqrt(limit / square) * (1 - 2.0**-40) if square > limit else 1.0
+        for k, value in part.items():
+            found[indices[k]] = np.trunc(value * scale)
+    return found, 1
+
+
+@pytest.mark.parametrize("segments", [SEGMENTS, (Segment(size=15, norm=5.0),)])
+@pytest.mark.parametrize("rows", [40, 3000])  # fewer and more values than the sums have places
+def test_sparse_features_are_clipped_row_by_row(segments, rows):
+    rng = np.random.default_rng(0)
+    numbers, codes = rng.integers(0, 65537, (rows, 2)), rng.integers(0, 6, (rows, 1))
+    sums, counts = total(anywhere, Bound(segments=segments, by=LABEL), numbers, codes)
+    wanted, good = np.zeros((6, 15)), np.zeros(6)
+    for (a, b), (label,) in zip(numbers.tolist(), codes.tolist(), strict=True):
+        row, counts_as = by_hand(a, b, segments)
+        wanted[label] += row
+        good[label] += counts_as
+    np.testing.assert_array_equal(sums, wanted)
+    np.testing.assert_array_equal(counts, good)
+    assert 0 < good.sum() < rows  # both kinds of rows were there
+
+
+def test_blocks_of_sparse_features_may_be_of_any_size():
+    numbers = np.random.default_rng(0).integers(0, 65537, (2048, 2))
+    encoded = SCHEMA.layout.encoded(numbers, [[0]] * 2048, None)
+    exact = ExactSum(anywhere, Bound(segments=SEGMENTS), ENCODER)
+    whole = exact([block_of(encoded)])
+    for size in (64, 512):
+        parts = [block_of(encoded[start : start + size]) for start in range(0, 2048, size)]
+        for one_way, other in zip(whole, exact(parts), strict=True):
+            np.testing.assert_array_equal(one_way, other)
+
+
+def test_a_block_in_which_no_row_counts_adds_nothing():
+    sums, counts = total(anywhere, Bound(segments=SEGMENTS), [[1, 2]], valid=[False])
+    assert not sums.any()
+    assert counts == [0]

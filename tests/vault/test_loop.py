@@ -1,7 +1,5 @@
 """The training loop, un-noised: Poisson batches, clipping, chunks; and its noise by itself."""
 
-import math
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -247,8 +245,8 @@ def test_chunks_are_multiples_of_64(chunk):
 
 def test_hardly_any_noise_is_refused():
     with pytest.raises(ValueError, match="hardly any noise"):
-        run([LoopStage(per_row=units, clip=1.0)], table(3), multiplier=1e-12)
-    assert math.log2(SCALE / 1e-6) < 50  # what a release allows
+        run([LoopStage(per_row=units, clip=1.0)], table(3), multiplier=1e-6)
+    run([LoopStage(per_row=units, clip=1.0)], table(3), multiplier=1e-5)
 
 
 def test_stages_that_make_no_sense():

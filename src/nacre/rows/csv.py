@@ -109,8 +109,9 @@ def other_separator(file: Path | str, names: Sequence[str]) -> str:
     delimiter = "chr(9)" if sign == "\t" else f"'{sign}'"
     packed = str(file).lower().endswith(".gz")
     return (
-        f"{file} looks separated by {SIGNS[sign]}: its header has no comma. Convert it first, for "
-        f'example with `{f"zcat {name} | " if packed else ""}python -c "import csv, sys; '
+        f"{file} looks separated by {SIGNS[sign]}: its header has no comma. Save it again with "
+        'commas (spreadsheets call that "CSV UTF-8, comma delimited"), or convert it, for example '
+        f'with `{f"zcat {name} | " if packed else ""}python -c "import csv, sys; '
         f'csv.writer(sys.stdout).writerows(csv.reader(sys.stdin, delimiter={delimiter}))" '
         f"{'' if packed else f'< {name} '}> commas.csv`; write decimal commas as points too."
     )

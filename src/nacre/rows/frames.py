@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nacre.errors import a_kind
 from nacre.rows.errors import SourceError
 from nacre.rows.objects import UNREAD, object_names
 from nacre.schema import Schema
@@ -36,7 +37,7 @@ def describe_frame(data: Any) -> tuple[str, list[str]]:
         frame = nw.from_native(data, eager_only=True)
     except TypeError:
         raise SourceError(
-            f"Cannot read rows from a {type(data).__name__}. Give a pandas, polars or Arrow "
+            f"Cannot read rows from {a_kind(data)}. Give a pandas, polars or Arrow "
             "table, or the path of a CSV or Parquet file or of a folder of them."
         ) from None
     if not frame.implementation.is_pandas():

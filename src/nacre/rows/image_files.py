@@ -22,6 +22,8 @@ from nacre.rows.source import Source
 from nacre.schema import ImageSchema
 
 AT_ONCE = 256  # pictures
+BOMB, RATIO = 64 * 2**20, 200
+"""Bytes that any file may unpack to, and how many times its size a larger one may."""
 PAIRS = (("images", "labels"), ("x", "y"), ("image", "label"), ("pixels", "labels"))
 IDX_IMAGES, IDX_LABELS = "images-idx3-ubyte", "labels-idx1-ubyte"
 
@@ -34,10 +36,13 @@ def read_npz(path: Path, part: str) -> tuple[Any, Any]:
     endings = [f"_{part}"] if part else ["_train", ""]
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
+            _refuse_bomb(path, sum(part.file_size for part in found.zip.infolist()))
             there = set(found.files)
             for x, y in ((x + end, y + end) for end in endings for x, y in PAIRS):
                 if x in there:
                     return found[x], found[y] if y in there else None
+    except SourceError:
+        raise
     except Exception:  # of any kind, zip's and zlib's own too; none may quote what it read
         raise SourceError(f"{path} is not a readable .npz file of arrays.") from None
     shown = " or ".join(f"{x}{endings[0]} and {y}{endings[0]}" for x, y in PAIRS[:2])
@@ -57,18 +62,36 @@ def read_idx_pair(path: Path, *, labels: bool) -> tuple[Any, Any]:
 def read_idx(path: Path) -> NDArray[np.uint8]:
     """An IDX file of bytes, as MNIST comes: two zeros, 8, the number of axes, their lengths."""
     try:
-        said = path.read_bytes()
-        if path.name.endswith(".gz"):
-            said = gzip.decompress(said)
+        said = _unpacked(path) if path.name.endswith(".gz") else path.read_bytes()
         axes = said[3]
         lengths = [int(length) for length in np.frombuffer(said, ">u4", axes, 4)]
         found = np.frombuffer(said, np.uint8, offset=4 + 4 * axes)
         whole = said[:3] == b"\0\0\x08" and len(found) == math.prod(lengths)
+    except SourceError:
+        raise
     except (OSError, EOFError, IndexError, ValueError, zlib.error):
         whole = False
     if not whole:
         raise SourceError(f"{path} is not a complete IDX file of bytes.")
     return found.reshape(lengths)
+
+
+def _unpacked(path: Path) -> bytes:
+    """What a .gz file holds, as far as a file of images can: no more is unpacked."""
+    most = max(BOMB, RATIO * path.stat().st_size)
+    with gzip.open(path) as file:
+        said = file.read(most + 1)
+    _refuse_bomb(path, len(said))
+    return said
+
+
+def _refuse_bomb(path: Path, unpacked: int) -> None:
+    """A file that is thousands of times larger inside was made to fill the memory."""
+    if unpacked > max(BOMB, RATIO * path.stat().st_size):
+        raise SourceError(
+            f"{path} is small and would unpack to more than {RATIO} times its size: it was not "
+            "read. If it is meant, save it without compression."
+        )
 
 
 # -- folders -----------------------------------------------------------------------------------

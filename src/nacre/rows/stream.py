@@ -12,11 +12,17 @@ import pyarrow as pa
 from nacre.errors import NacreError
 from nacre.rows.csv import Faults
 from nacre.rows.encoder import AbstractEncoder, Block
+from nacre.rows.parts import AbstractWork
 from nacre.rows.source import Source
 from nacre.rows.unit import Persons, Roster
 
 KEPT = 1 << 30  # bytes of encoded rows that stay in memory, so that a file is parsed once a fit
 CHANGED = "The table has changed since its ids were read. Fit it when it does not change."
+PERSONS_APART = (
+    "The schema has a `unit`, and rows of one person may be in several parts of {name}. Bring the "
+    "table to one row a person first and leave `unit` out; or fit it on one machine, without an "
+    "engine. Nothing was spent."
+)
 WHOLE = 8 << 30  # bytes of encoded rows that step-wise training may hold
 
 
@@ -35,6 +41,19 @@ class Stream:
         self._broken = (
             0  # records of the last pass that were no rows; none where the check went well
         )
+        if self.apart and encoder.unit is not None:
+            raise NacreError(PERSONS_APART.format(name=self.source.name))
+
+    @property
+    def apart(self) -> bool:
+        """Whether the rows are in parts on other machines, so that only sums can be asked for."""
+        return self.source.parts is not None
+
+    def reduce(self, work: AbstractWork, on_pass: Callable[[], None] | None = None) -> Any:
+        """What `work` finds in the parts of a table on an engine; `on_pass` is called first."""
+        if on_pass is not None:
+            on_pass()
+        return self.source.reduce(work)
 
     def check(self) -> int:
         """The holder's own check, before anything is spent; returns the number of persons."""
@@ -73,6 +92,8 @@ class Stream:
         Public under replace-one only, where a row may become a bad one or a broken record, which
         is one person's, as nobody can tell whose it is.
         """
+        if self.apart:
+            return int(self.reduce(Counting(self.encoder)))
         if (roster := self.roster()) is not None:
             return roster.count + self._broken
         return sum(len(part.valid) for part in self._parts()) + self._broken
@@ -86,20 +107,20 @@ class Stream:
         if on_pass is not None:
             on_pass()
         empty = tuple(np.zeros((0, *leaf.shape), leaf.dtype) for leaf in self.encoder.shape)
-        rest, waiting = _join(self.encoder, [], empty), 0
-        parts: list[Block] = []
-        yielded = False
+        parts: list[Block] = []  # fewer rows than a block has
+        waiting, yielded = 0, False
         for part in self._parts():
-            parts.append(part)
-            waiting += len(part.valid)
-            if waiting < size:
-                continue
-            rest, start = _join(self.encoder, parts, empty), 0
-            while waiting - start >= size:
-                yield _slice(rest, start, start + size)
+            start = 0
+            if parts and waiting + len(part.valid) >= size:
+                start = size - waiting
+                yield _join(self.encoder, [*parts, _slice(part, 0, start)], empty)
+                parts, waiting, yielded = [], 0, True
+            while not parts and len(part.valid) - start >= size:
+                yield _slice(part, start, start + size)
                 yielded, start = True, start + size
-            rest = _slice(rest, start, waiting)
-            parts, waiting = [rest], waiting - start
+            if start < len(part.valid):
+                parts.append(_slice(part, start, len(part.valid)))
+                waiting += len(part.valid) - start
         if waiting or not yielded:
             yield _padded(_join(self.encoder, parts, empty), size)
 
@@ -177,6 +198,22 @@ class Stream:
         if unit.counted is not None:
             batch = batch.append_column(unit.counted, pa.array(own.rows, pa.int16()))
         return dataclasses.replace(self.encoder.encode(batch), persons=own)
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Counting(AbstractWork):
+    """How many rows a part has, as `Stream.count` counts them."""
+
+    encoder: AbstractEncoder
+
+    def __call__(self, source: Source) -> int:
+        """See `AbstractWork`."""
+        return Stream(self.encoder, source).count()
+
+    def add(self, one: int, other: int) -> int:
+        """See `AbstractWork`."""
+        return one + other
 
 
 def _of_batch(roster: Roster, start: int, batch: pa.RecordBatch) -> Persons:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.rows.encoder import AbstractEncoder, Block
+from nacre.rows.stream import Stream
 from nacre.rows.unit import MOST, WHOLE
 from nacre.vault import products
 from nacre.vault.bound import Bound, Segment
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from nacre.vault.view import ViewRows
 
 BLOCK = 512
+SPARSE_BLOCK = 8192  # of programs on integers with few values a row: fewer and longer calls
+AT_ONCE = 1 << 17  # values of such a block, about, so that they stay in a processor's cache
+LOOKED_UP = 1 << 20  # indices whose segment is looked up, not searched for
 FLOAT_BITS = 20  # features that are not integers are rounded to 2^-20 of their segment's bound
 
 Features = Callable[[Any], Any]
@@ -75,6 +79,7 @@ class ExactSum:
         self._check_outputs(outputs)
         self.integer = bool(jnp.issubdtype(outputs[-1].dtype, jnp.integer))
         self.exact = self.features.exact
+        self.block = self._block_rows(outputs)
         # One unit of a row's integers, in the units of the features, by segment.
         self._row_units = [
             1.0 if self.integer else 2.0 ** math.ceil(math.log2(s.norm)) * 2.0**-FLOAT_BITS
@@ -100,6 +105,13 @@ class ExactSum:
     def _plain_segments(self) -> tuple[Segment, ...]:
         return self.bound.segments[:-1] if self._products else self.bound.segments
 
+    def _block_rows(self, outputs: list[Any]) -> int:
+        """How many rows are worked on at once; sums are the same for any number, only slower."""
+        if not (self.sparse and self.exact):
+            return BLOCK
+        rows = max(AT_ONCE // max(int(outputs[0].shape[0]), 1), 1)
+        return min(max(1 << (rows.bit_length() - 1), BLOCK), SPARSE_BLOCK)
+
     def _check_outputs(self, outputs: list[Any]) -> None:
         if self._products:
             products.check(self.features.shape, self.bound)
@@ -123,6 +135,48 @@ class ExactSum:
                 f"features(row) returns {outputs[0].shape[0]} values, "
                 f"the bound describes {self.bound.size}."
             )
+
+    def over(
+        self, stream: Stream | ViewRows, public: Any, on_pass: Callable[[], None] | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The sums over all rows of a stream, on this machine or in parts on others."""
+        if not isinstance(stream, Stream) or not stream.apart:
+            return self(stream.blocks(self.block, on_pass), public)
+        from nacre.vault.remote_sum import RemoteSum
+
+        return stream.reduce(RemoteSum.of(self, public), on_pass)
+
+    def exported(self, kinds: list[Any]) -> bytes:
+        """The program of one block in a form that other processes can run, StableHLO.
+
+        Its arguments are flat: the program's constants and the public arrays, of these kinds, then
+        sums, counts, the leaves of rows, and which rows are valid.
+        """
+        from jax import export
+
+        constants, leaves = len(self.features.constants), len(self.encoder.shape)
+        row_type = type(self.encoder.shape)
+
+        def block(*flat: Any) -> tuple[jax.Array, jax.Array]:
+            known, rest = flat[: len(kinds)], flat[len(kinds) :]
+            sums, counts, rows, valid = *rest[:2], rest[2 : 2 + leaves], rest[2 + leaves]
+            given = list(known[constants:])
+            return self._block(known[:constants], given, sums, counts, row_type(*rows), valid)
+
+        classes = self.bound.classes
+        with jax.enable_x64(True), on_cpu():
+            shapes = [
+                *kinds,
+                jax.ShapeDtypeStruct((classes, self.bound.size), jnp.int64),
+                jax.ShapeDtypeStruct((classes,), jnp.int64),
+                *(
+                    jax.ShapeDtypeStruct((self.block, *x.shape), x.dtype)
+                    for x in self.encoder.shape
+                ),
+                jax.ShapeDtypeStruct((self.block,), jnp.bool_),
+            ]
+            program = jax.jit(block, donate_argnums=(len(kinds), len(kinds) + 1))
+            return bytes(export.export(program, platforms=["cpu"])(*shapes).serialize())
 
     def __call__(
         self, stream: Iterable[Block], public: Any = None
@@ -160,7 +214,9 @@ class ExactSum:
     ) -> tuple[jax.Array, jax.Array]:
         contributions: Any
         one_row = functools.partial(self._row, constants, given)
-        if self.exact:
+        if self.exact and self.sparse:
+            contributions, good = self._sparse_rows(*self._outputs(constants, given, rows, valid))
+        elif self.exact:
             contributions, good = jax.vmap(one_row)(rows)
         else:
             contributions, good = jax.lax.map(one_row, rows)
@@ -176,9 +232,7 @@ class ExactSum:
         if self.sparse:
             indices, values = contributions
             values = self._weighed(values, weight)
-            values = jnp.where(good[:, None], values, 0)
-            sums = sums.at[label[:, None], indices].add(values, mode="drop")
-            return sums, counts
+            return self._scattered(sums, label, indices, values, good), counts
         if not self._products:
             contributions = self._weighed(contributions, weight)
             return sums + self._by_class(contributions, label, good), counts
@@ -186,6 +240,49 @@ class ExactSum:
         owner = (label == jnp.arange(classes)[:, None]) & good
         parts = [self._by_class(plain, label, good), products.summed(left, right, owner)]
         return sums + jnp.concatenate(parts, axis=1), counts
+
+    def _outputs(
+        self, constants: Any, given: list[jax.Array], rows: Any, valid: jax.Array
+    ) -> list[jax.Array]:
+        """The features of each row; zeros if no row of the block counts.
+
+        Behind a condition, as the compiler would work them out again for everything that is asked
+        of them, which takes many times as long.
+        """
+
+        def features(row: Any) -> list[Any]:
+            return self.features(*row, *given, constants=constants)
+
+        kinds = [((len(valid), *o.shape), o.dtype) for o in self.features.outputs]
+        nothing = [jnp.zeros(shape, dtype) for shape, dtype in kinds]
+        return jax.lax.cond(jnp.any(valid), lambda: jax.vmap(features)(rows), lambda: nothing)
+
+    def _scattered(
+        self,
+        sums: jax.Array,
+        label: jax.Array,
+        indices: jax.Array,
+        values: jax.Array,
+        good: jax.Array,
+    ) -> jax.Array:
+        """Each value added at its index in the block of its row's label, rows that count only.
+
+        All classes are one vector for it, which the compiler adds to several times faster.  A row
+        that counts has its indices in [0, size), so its places are in that vector; those of other
+        rows get zeros, at the first place.
+        """
+        size = self.bound.size
+        wide = jnp.int32 if self.bound.classes * size < 2**31 else jnp.int64
+        places = label.astype(wide)[:, None] * size + indices.astype(wide)
+        places = jnp.where(good[:, None], places, 0).ravel()
+        values = jnp.where(good[:, None], values, 0).ravel()
+        if sums.size > len(places):
+            total = sums.ravel().at[places].add(values.astype(jnp.int64), mode="drop")
+            return total.reshape(sums.shape)
+        # A short vector is added to in fewer bits first; a row has an index once at most.
+        kind = self._wide(len(label))
+        part = jnp.zeros(sums.size, kind).at[places].add(values.astype(kind), mode="drop")
+        return sums + part.reshape(sums.shape).astype(jnp.int64)
 
     def _by_class(self, contributions: jax.Array, label: jax.Array, good: jax.Array) -> jax.Array:
         """The sum of the rows of each class that count."""
@@ -220,7 +317,9 @@ class ExactSum:
         """What one row contributes, in integers, and whether it counts."""
         outputs = self.features(*row, *given, constants=constants)
         if self.sparse:
-            return self._sparse_row(*outputs)
+            indices, values = outputs
+            found, good = self._sparse_rows(indices[None], values[None])
+            return (found[0][0], found[1][0]), good[0]
         good = jnp.all(jnp.stack([jnp.all(jnp.isfinite(values)) for values in outputs]))
         if not self._products:
             return self._plain(outputs[0]), good
@@ -236,31 +335,58 @@ class ExactSum:
             parts.append(self._clip(part, square, self.limits[place]))
         return jnp.concatenate(parts) if parts else jnp.zeros(0, jnp.int32)
 
-    def _sparse_row(
+    def _sparse_rows(
         self, indices: jax.Array, values: jax.Array
     ) -> tuple[tuple[jax.Array, jax.Array], jax.Array]:
-        good = jnp.all(jnp.isfinite(values))
-        good &= jnp.all(indices[1:] > indices[:-1])
-        good &= jnp.all((indices >= 0) & (indices < self.bound.size))
-        owner = jnp.searchsorted(jnp.asarray(self.bound.offsets[1:]), indices, side="right")
-        owner = jnp.minimum(owner, len(self.limits) - 1)
+        """Indices and clipped values (rows, values a row), and which rows count.
+
+        Each row by itself: nothing is added up but along the second axis.
+        """
+        good = jnp.all(jnp.isfinite(values), axis=1)
+        good &= jnp.all(indices[:, 1:] > indices[:, :-1], axis=1)
+        good &= jnp.all((indices >= 0) & (indices < self.bound.size), axis=1)
+        if len(self.limits) == 1:
+            part = self._integers(values, 0)
+            square = jnp.sum(part.astype(jnp.float64) ** 2, axis=1, keepdims=True)
+            return (indices, self._clip(part, square, self.limits[0])), good
+        owner = self._owners(indices)
         part = self._integers(values, owner)
-        limits = jnp.asarray(self.limits)
-        squares = jnp.zeros(limits.shape, jnp.float64).at[owner].add(part.astype(jnp.float64) ** 2)
-        clipped = self._clip(part, squares[owner], limits[owner])
+        limit, own = _at(self.limits, owner), part.astype(jnp.float64) ** 2
+        # Mostly each value is alone in its segment and within the limit: nothing to do.
+        calm = jnp.all(owner[:, 1:] > owner[:, :-1]) & jnp.all(own <= limit)
+        clipped = jax.lax.cond(
+            calm, lambda: part, lambda: self._clip(part, self._squares(own, owner), limit)
+        )
         return (indices, clipped), good
+
+    def _owners(self, indices: jax.Array) -> jax.Array:
+        """The segment of each index; anything for an index that is in none."""
+        size, segments = self.bound.size, self.bound.segments
+        if size > LOOKED_UP:
+            found = jnp.searchsorted(jnp.asarray(self.bound.offsets[1:]), indices, side="right")
+            return jnp.minimum(found, len(segments) - 1)
+        owners = np.repeat(np.arange(len(segments), dtype=np.int32), [s.size for s in segments])
+        return jnp.asarray(owners)[jnp.clip(indices, 0, size - 1)]
+
+    def _squares(self, own: jax.Array, owner: jax.Array) -> jax.Array:
+        """Of each value the sum of its row's squares in the same segment."""
+        rows, segments = len(own), len(self.limits)
+        places = jnp.arange(rows)[:, None] * segments + owner
+        return jnp.zeros(rows * segments).at[places.ravel()].add(own.ravel())[places]
 
     def _integers(self, values: jax.Array, place: Any) -> jax.Array:
         """The values in integer units; beyond 2^26 units they would be clipped anyway.
 
         `place` is their segment, or the segment of each.
         """
-        low = jnp.asarray([-(2**26) if s.signed else 0 for s in self.bound.segments])[place]
+        low = _at([-(2**26) if s.signed else 0 for s in self.bound.segments], place)
         if self.integer:
             # Unsigned 64-bit numbers first lose what a signed one could not hold.
+            if values.dtype == jnp.int32:
+                return jnp.clip(values, low.astype(jnp.int32), jnp.int32(2**26))
             small = jnp.minimum(values, 2**26) if values.dtype == jnp.uint64 else values
             return jnp.clip(small.astype(jnp.int64), low, 2**26).astype(jnp.int32)
-        return _whole(values, jnp.asarray(self._row_units)[place], low)
+        return _whole(values, _at(self._row_units, place), low)
 
     def _factor(self, values: jax.Array) -> jax.Array:
         """A factor of products in integers, of norm one at most."""
@@ -276,6 +402,12 @@ class ExactSum:
         scale = jnp.where(square > limit, jnp.sqrt(limit / square) * (1 - 2.0**-40), 1.0)
         scaled = jnp.trunc(part * scale).astype(part.dtype)
         return jnp.where(square > limit, scaled, part)
+
+
+def _at(by_segment: Sequence[float], place: Any) -> jax.Array:
+    """What belongs to a segment, or to that of each place; one number if all have the same."""
+    alike = len(set(by_segment)) == 1
+    return jnp.asarray(by_segment[0]) if alike else jnp.asarray(by_segment)[place]
 
 
 def _whole(values: jax.Array, unit: Any, low: Any) -> jax.Array:

@@ -9,12 +9,21 @@ from typing import Any
 
 from nacre.errors import NacreError
 from nacre.schema import Unit
-from nacre.vault.accountant import UNITS, Release, epsilon_of
+from nacre.vault.accountant import SHARED, UNITS, Release, epsilon_of
 from nacre.vault.bound import Adjacency
+from nacre.vault.parties import Parties
 
 ONE_SHOT = (
     "Sums are integers with exact discrete Gaussian noise; its bits come from OpenSSL's generator, "
     "seeded by the system (computational)."
+)
+SHARES = (
+    "Sums are integers with exact discrete Gaussian noise in shares, one of each of {sites} sites, "
+    "and hidden by masks until they were added up. At most {dropouts} sites were to be missing in "
+    "a round, and at most {colluding} work together, with whoever collects or without: the others "
+    "follow the protocol, draw noise from OpenSSL's generator, and keep it secret. Keys, masks and "
+    "signatures are X25519, HKDF-SHA256, ChaCha20-Poly1305 and Ed25519 (computational). A row is "
+    "at one site, and what is promised is promised to rows of those others."
 )
 CHOICES = (
     "Choices are exact exponential mechanisms on integer scores; their bits come from OpenSSL's "
@@ -141,11 +150,17 @@ class Guarantee:
             said.append(CHECKED)
         if "gaussian" in kinds:
             said.append(ONE_SHOT)
+        said += [SHARES.format(**p.to_dict()) for p in self._parties()]
         if "exponential" in kinds:
             said.append(CHOICES)
         if "subsampled-gaussian" in kinds:
             said.append(STEP_WISE)
         return (*said, *self._hides())
+
+    def _parties(self) -> list[Parties]:
+        """Sites that share the noise of some release."""
+        found = [r.parties for r in self.releases if r.mechanism == SHARED]
+        return list(dict.fromkeys(found))
 
     def _hides(self) -> tuple[str, ...]:
         """What α-LMDP means, where it was asked for."""
@@ -201,6 +216,7 @@ class Guarantee:
             f"(ε = {upwards(self.epsilon, 4):g}, δ = {upwards(self.delta, 6):g}), "
             f"{self.adjacency.value}, "
             f"{per(self.unit, self.most_rows)}, {number} release{'' if number == 1 else 's'}"
+            f"{''.join(f', noise of {parties}' for parties in self._parties())}"
             f"{', among tables that fit the schema' if self.checked else ''}"
             f"{beside if self.hidden else ''}"
         )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 import struct
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -22,8 +22,8 @@ from nacre.vault.primitives import inner_programs
 from nacre.vault.tracing import RefusedFunction, Traced, trace
 
 LANES = 64  # rows of a chunk that every CPU of today works off alike, wherever they stand
-MOST_UNITS = 2.0**50  # of one clip: float64 holds every contribution exactly
 ANCHOR = 1.5 * 2.0**52  # from here float64 counts in ones, 2^51 in either direction
+MOST_UNITS = 2.0**51  # of as many clips as a chunk has rows
 ANCHOR_BITS = struct.unpack("<q", struct.pack("<d", ANCHOR))[0]
 TURN = 0x7475726E  # sets the draw of a person's row apart from what its function draws
 AHEAD = 50  # keys are made for a multiple of so many steps, so that few programs are compiled
@@ -64,7 +64,7 @@ class StepKeys(NamedTuple):
     update: Any
 
 
-@functools.partial(jax.jit, static_argnames="stages")
+@partial(jax.jit, static_argnames="stages")
 def step_keys(secret: Any, public: Any, numbers: Any, *, stages: int) -> StepKeys:
     """The keys of the steps with these numbers, from two secret ones and the caller's.
 
@@ -99,12 +99,13 @@ class Loop:
         sum share / multiplier^2 = 1 / multiplier^2.
 
     Exactness:
-        contributions are clipped in float64 and rounded towards zero to integers; sums and noise
-        are integers.  That a row's contribution is a function of the row alone is proved with
-        `exact`, where rows are worked off one at a time by the same instructions.  Without it
-        programs are mapped in chunks, and it is an assumption about the compiler, tested by
-        tests/privacy/test_places.py; clipping and rounding are done one row at a time in any case,
-        and so are outer products (`nacre.vault.outer`), which are exact in float64.
+        contributions are clipped in float64 and rounded towards zero to integers, as vectors whose
+        outer product they are where they are one (`nacre.vault.outer`); sums and noise are
+        integers.  That a row's contribution is a function of the row alone is proved with `exact`,
+        where rows are worked off one at a time by the same instructions.  Without it programs are
+        mapped in chunks, and it is an assumption about the compiler, tested by
+        tests/privacy/test_places.py.  Clipping, rounding and adding up hang on no order in any
+        case: they are maxima, sums of integers, and operations on single numbers.
 
     Batches:
         `poisson.draw_batch`; where the table is long, nothing in a step is as long as it.
@@ -136,12 +137,14 @@ class Loop:
                 "rounding of a row's values can depend on its place. Or ask for exact=True, which "
                 "works off one row at a time."
             )
-        if any(self._units(stage) > MOST_UNITS for stage in self.stages):
+        if any(self.chunk * self._units(stage) > MOST_UNITS for stage in self.stages):
             raise NacreError(f"A noise multiplier of {self.multiplier:g} is hardly any noise.")
 
     def _units(self, stage: LoopStage) -> float:
         """One clip in units of the integer sums, so that the noise has the scale SCALE."""
-        return SCALE * math.sqrt(stage.share) / self.multiplier if self.multiplier else SCALE
+        if not self.multiplier:  # as fine as float64 allows
+            return MOST_UNITS / 2.0 ** self.chunk.bit_length()
+        return SCALE * math.sqrt(stage.share) / self.multiplier
 
     def checked(self, state: Any, shape: Any, key: Any) -> Loop:
         """This loop with every per-row function replaced by its traced and checked program."""
@@ -268,43 +271,57 @@ class Loop:
             row = [part[place] for part in rows]
             return factored(*leaves, *row, own)
 
-        def add(sums: Any, parts: Parts) -> Any:
-            return tuple(map(jnp.add, sums, self._clipped(stage, parts)))
-
         none = tuple(jnp.zeros(size, jnp.int64) for size in factored.sizes)
         if self.exact:
-            sums = jax.lax.fori_loop(0, size, lambda i, sums: add(sums, output(batch[i])), none)
-            return factored.flat(sums)
+
+            def one(place: Any, sums: Any) -> Any:
+                def add(parts: Parts, sums: Any) -> Any:
+                    return _added(sums, self._clipped(stage, parts).arrays())
+
+                return _held(add, output(batch[place]), sums, size - place)
+
+            return factored.flat(jax.lax.fori_loop(0, size, one, none))
         padded = jnp.concatenate([batch, jnp.full(self.chunk, total, batch.dtype)])
 
         def body(carry: Any) -> Any:
             start, sums = carry
             part = jax.lax.dynamic_slice(padded, (start,), (self.chunk,))
-            values = jax.vmap(output)(part)
-            # One row after the other, and none that is not there.
-            rest = jnp.minimum(size - start, self.chunk)
-            return start + self.chunk, jax.lax.fori_loop(
-                0, rest, lambda i, sums: add(sums, jax.tree.map(lambda v: v[i], values)), sums
-            )
+            there = start + jnp.arange(self.chunk) < size  # none that is not in the batch
+
+            def add(parts: Parts, sums: Any) -> Any:
+                return _added(sums, jax.vmap(partial(self._clipped, stage))(parts, there).total())
+
+            return start + self.chunk, _held(add, jax.vmap(output)(part), sums, size - start)
 
         begin = (jnp.zeros((), batch.dtype), none)
         return factored.flat(jax.lax.while_loop(lambda carry: carry[0] < size, body, begin)[1])
 
-    def _clipped(self, stage: LoopStage, parts: Parts) -> tuple[Any, ...]:
+    def _clipped(self, stage: LoopStage, parts: Parts, there: Any = True) -> Parts:
         """One row's contribution in whole units: zero if it has anything that is not finite."""
-        norm = jnp.sqrt(parts.squared_norm())
-        # Shrunk so that rounding, of the norm and below, cannot carry it over the clip: a sum of
-        # so many squares is right to `terms` times 2^-53, its root to half of that.
-        shrunk = 1 - 2.0**-40 - parts.terms * 2.0**-53
-        scale = jnp.minimum(1.0, stage.clip / norm) * shrunk
+        norms = parts.norms()
+        norm = norms.whole
+        # Shrunk so that no rounding, of the norm or below, can carry it over the clip: each of a
+        # few operations is right to 2^-53.
+        scale = jnp.minimum(1.0, stage.clip / norm) * (1 - 2.0**-40)
         most = self._units(stage)
         units = scale * (most / stage.clip)
-        good = jnp.isfinite(norm) & (norm > 0) & jnp.isfinite(units)  # then every value is, too
+        good = there & jnp.isfinite(norm) & (norm > 0) & jnp.isfinite(units)
+        return parts.whole(norms, units, most, good)
 
-        def whole(values: Any) -> Any:
-            return jnp.where(good, jnp.clip(jnp.trunc(values * units), -most, most), 0.0)
 
-        return tuple(_integers(whole(values)) for values in parts.arrays())
+def _held(add: Callable[[Parts, Any], Any], parts: Parts, sums: Any, rest: Any) -> Any:
+    """`add(parts, sums)` in a loop of one round, as `rest`, which the compiler cannot know, is > 0.
+
+    What enters a loop lies in memory: so the norm is that of the very bits which are rounded and
+    summed.  Otherwise the compiler may work out a value once for the norm and again for the sum,
+    and round it differently.
+    """
+    return jax.lax.fori_loop(0, jnp.minimum(rest, 1), lambda _, sums: add(parts, sums), sums)
+
+
+def _added(sums: Any, values: Any) -> Any:
+    """Integer sums and whole numbers in float64."""
+    return tuple(one + _integers(other) for one, other in zip(sums, values, strict=True))
 
 
 def _row_of(persons: Any, place: Any, key: Any) -> Any:

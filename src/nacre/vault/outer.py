@@ -1,12 +1,15 @@
-"""Outer products among a program's outputs, kept as two vectors until a row is clipped.
+"""Outer products among a program's outputs, kept as two vectors until a whole chunk is added up.
 
 The gradient of a row's loss by the weights of a dense layer is an outer product: what came into the
-layer times what came back.  Made for a whole chunk of rows, such matrices are most of what a step
-of training writes and reads again.  Here a program stops at the two vectors; the matrix is made
-where the row is clipped and added, one row at a time, and is never kept.
+layer times what came back.  Made for every row, such matrices are most of what a step of training
+computes.  Here a program stops at the two vectors, l and r.  The vault clips the row by its norm,
+for which |l r'|^2 = |l|^2 |r|^2, and rounds l and r to integers; a row's contribution is the outer
+product of these, and the sum over a chunk of rows is one product of two matrices of integers.
 
-Nothing about a row's contribution is approximate: the product of two float32 is exact in float64,
-and |l r'|^2 = |l|^2 |r|^2, so that the norm which is clipped is that of the matrix itself.
+Order:
+    nothing here hangs on the order in which numbers are added.  Maxima are the same in any; norms
+    are sums of squares of integers, rounded up, and sums over rows are sums of integers: all so
+    small that float64 holds every partial sum exactly.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from jax.extend.core import Literal
 
 from nacre.vault.tracing import Traced
 
+EXPONENT = 0x7FF0000000000000  # of a float64
 NO_SUM = (((), ()), ((), ()))  # of a dot_general: nothing is contracted, nothing is a batch
 
 
@@ -34,21 +38,77 @@ class Parts(NamedTuple):
     rest: Any
     factors: tuple[tuple[Any, Any], ...]
 
-    @property
-    def terms(self) -> int:
-        """How many numbers of a single row the norm is summed from."""
-        return len(self.rest) + sum(len(left) + len(right) for left, right in self.factors)
+    def norms(self) -> Norms:
+        """Of a single row."""
+        pairs = [(norm_above(left), norm_above(right)) for left, right in self.factors]
+        return Norms(norm_above(self.rest), tuple(pairs))
 
-    def squared_norm(self) -> Any:
-        """Of all outputs of a single row together."""
-        found = jnp.sum(self.rest**2)
-        for left, right in self.factors:
-            found = found + jnp.sum(left**2) * jnp.sum(right**2)
-        return found
+    def whole(self, norms: Norms, units: Any, most: float, good: Any) -> Parts:
+        """A single row in units of 1 / `units`: integers in float64; zero unless `good`.
+
+        Both vectors of a product are scaled to the same norm and rounded towards zero, so that
+        their product is at most `units` times as long as it was, and no number above `most`.
+        """
+
+        def integers(values: Any, scale: Any, good: Any, reach: float) -> Any:
+            found = jnp.clip(jnp.trunc(values * scale), -reach, reach)
+            return jnp.where(good, found, 0.0)
+
+        factors, reach = [], math.floor(math.sqrt(most))
+        for pair, (one, other) in zip(self.factors, norms.factors, strict=True):
+            root = jnp.sqrt(units * (one * other))
+            some = good & (root > 0)
+            left, right = (
+                integers(values, root / norm, some, reach)
+                for values, norm in zip(pair, (one, other), strict=True)
+            )
+            factors.append((left, right))
+        return Parts(integers(self.rest, units, good, most), tuple(factors))
 
     def arrays(self) -> tuple[Any, ...]:
         """The vector of a single row, and its matrices."""
         return (self.rest, *(left[:, None] * right[None, :] for left, right in self.factors))
+
+    def total(self) -> tuple[Any, ...]:
+        """The sums of `arrays` over rows: exact for integers whose sums float64 holds."""
+        highest = jax.lax.Precision.HIGHEST
+        matrices = (jnp.matmul(left.T, right, precision=highest) for left, right in self.factors)
+        return (self.rest.sum(0), *matrices)
+
+
+class Norms(NamedTuple):
+    """Norms of the vectors of `Parts`, or a little more."""
+
+    rest: Any
+    factors: tuple[tuple[Any, Any], ...]
+
+    @property
+    def whole(self) -> Any:
+        """Of all outputs together."""
+        found = self.rest**2
+        for left, right in self.factors:
+            found = found + (left * right) ** 2
+        return jnp.sqrt(found)
+
+
+def norm_above(vector: Any) -> Any:
+    """The norm of float32 numbers in float64, or a little more; not finite unless all of them are.
+
+    Each is rounded up to a multiple of a fraction of the largest, so fine that the sum of squares
+    of these integers is just below 2^53.  The excess is at most sqrt(n) times that fraction, which
+    is 2^-22 for a hundred numbers.
+    """
+    count = vector.shape[-1]
+    if not count:
+        return jnp.zeros(())
+    bits = (53 - count.bit_length() - 2) // 2
+    sizes = jnp.abs(vector)
+    most = jnp.max(sizes)
+    exponent = jax.lax.bitcast_convert_type(most, jnp.int64) & EXPONENT
+    power = jax.lax.bitcast_convert_type(exponent, jnp.float64)  # of two, at most `most`
+    integers = jnp.ceil(sizes / power * 2.0**bits)
+    found = jnp.sqrt(jnp.sum(integers**2)) * (power * 2.0**-bits)
+    return jnp.where(most == 0, 0.0, found)
 
 
 class Factored:

@@ -12,6 +12,7 @@ from typing import Any, Self, final
 from nacre.errors import NacreError
 from nacre.schema import Unit
 from nacre.vault.accountant import (
+    SHARED,
     Release,
     calibrate,
     epsilon_of,
@@ -21,6 +22,7 @@ from nacre.vault.accountant import (
 from nacre.vault.bound import Adjacency
 from nacre.vault.doors.keys import Keys
 from nacre.vault.doors.steps import Steps
+from nacre.vault.doors.votes import Votes
 from nacre.vault.guarantee import NOT_PRIVATE, per, unit_column, unit_name, upwards
 from nacre.vault.question import AbstractQuestion, Expected
 
@@ -142,6 +144,11 @@ class Plan:
         return None if self.unit is None else self.unit.rows
 
     @property
+    def needs_all_rows(self) -> bool:
+        """Whether rows are read many times over, so that they must be in one place."""
+        return any(isinstance(planned.question, Steps | Votes) for planned in self.asked)
+
+    @property
     def releases(self) -> tuple[Release, ...]:
         """What will be released, in order."""
         return tuple(planned.release for planned in self.asked)
@@ -252,6 +259,7 @@ def _headline(planned: Planned) -> str:
         return f"{release.name}: at most (ε = {epsilon:g}, δ = {delta:g})"
     what = {
         "gaussian": f"{release.size:,} numbers",
+        SHARED: f"{release.size:,} numbers, noise of {release.sites} sites",
         "exponential": f"{release.steps:,} choices among {release.size:,}",
         "subsampled-gaussian": f"{release.steps:,} steps, each on {release.rate:.2g} of the rows",
     }[release.mechanism]

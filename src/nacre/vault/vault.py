@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, final
 
-from nacre.errors import BudgetExceeded, NacreError
+from nacre.errors import BudgetExceeded, NacreError, a_kind
 from nacre.rows.encoder import AbstractEncoder
 from nacre.rows.stream import Stream
 from nacre.vault.accountant import Release, epsilon_of
@@ -80,7 +80,7 @@ class Vault:
         self._views: dict[View, ViewRows] = {}
         if plan.unit != stream.encoder.unit:
             raise NacreError("The plan is for another unit of privacy than the schema's.")
-        if any(isinstance(planned.question, Steps | Votes) for planned in plan.asked):
+        if plan.needs_all_rows:
             stream.require_memory()  # before anything is charged
 
     @property
@@ -161,7 +161,7 @@ class Vault:
 
     def count(self, question: Sum) -> int:
         """The noisy number of rows, at least one: see `count_question`."""
-        return max(1, round(self.sum(question, _nothing).total))
+        return count_with(self.sum, question)
 
     def choose(self, question: Choice, features: Callable[[Any], Any]) -> Choices:
         """Private choices among the segments of a sum: see `Choice`."""
@@ -249,27 +249,12 @@ class Vault:
         """
         if not self._made:
             raise NacreError("Nothing has been released yet, so there is nothing to guarantee.")
-        planned = enumerate(self.plan.releases)
-        releases = (*self.plan.prior, *(self._made.get(place, each) for place, each in planned))
-        # A plan without a finite epsilon promises nothing, also where some release has noise.
-        spent = (
-            epsilon_of(releases, self.plan.delta, self.adjacency) if self.plan.private else math.inf
-        )
-        return Guarantee(
-            epsilon=spent,
-            delta=self.plan.delta,
-            adjacency=self.adjacency,
-            releases=releases,
-            unit=unit_name(self.plan.unit),
-            most_rows=self.plan.most_rows,
-            checked=checked,
-            hidden=hidden,
-        )
+        return promised(self.plan, self._made, checked=checked, hidden=hidden)
 
     def _find(self, question: AbstractQuestion, kind: type[Any]) -> tuple[int, Release]:
         """The place of a question in the plan, the first that was not asked yet."""
         if not isinstance(question, kind):
-            raise NacreError(f"This door takes a {kind.__name__}, got a {type(question).__name__}.")
+            raise NacreError(f"This door takes a {kind.__name__}, got {a_kind(question)}.")
         self.plan.find(question)
         for place, planned in enumerate(self.plan.asked):
             if planned.question == question and place not in self._made:
@@ -290,6 +275,30 @@ class Vault:
             if self._charge_to is not None:
                 self._charge_to(release)
             self._made[place] = release
+
+
+def promised(
+    plan: Plan, made: Mapping[int, Release], *, checked: bool, hidden: tuple[Hidden, ...]
+) -> Guarantee:
+    """What a plan promises of which these releases were made, by their places."""
+    releases = (*plan.prior, *(made.get(place, r) for place, r in enumerate(plan.releases)))
+    # A plan without a finite epsilon promises nothing, also where some release has noise.
+    spent = epsilon_of(releases, plan.delta, plan.adjacency) if plan.private else math.inf
+    return Guarantee(
+        epsilon=spent,
+        delta=plan.delta,
+        adjacency=plan.adjacency,
+        releases=releases,
+        unit=unit_name(plan.unit),
+        most_rows=plan.most_rows,
+        checked=checked,
+        hidden=hidden,
+    )
+
+
+def count_with(ask: Callable[[Sum, Callable[[Any], Any]], Sums], question: Sum) -> int:
+    """A noisy number of rows, at least one, by a door that sums."""
+    return max(1, round(ask(question, _nothing).total))
 
 
 def _nothing(row: Any) -> jnp.ndarray:

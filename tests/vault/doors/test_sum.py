@@ -12,6 +12,7 @@ from nacre.errors import BudgetExceeded
 from nacre.rows import Label, Source
 from nacre.schema import Categorical, Integer, Schema
 from nacre.vault import Bound, Segment, Sum, count_question, gaussian_mu
+from nacre.vault.doors import grid
 from nacre.vault.doors import sum as sum_door
 
 SCHEMA = Schema(columns={"a": Integer(low=0, high=65536), "y": Categorical(values=("p", "q"))})
@@ -198,10 +199,10 @@ def test_segments_too_far_apart_are_refused_before_reading(log):
 def test_huge_sums_are_clamped_silently():
     # An error that depends on the rows would be an answer without noise.
     sums = np.array([2**61, -(2**61), 5])
-    assert sum_door._scaled(sums, 2**10).tolist() == [2**62, -(2**62), 5 * 2**10]
+    assert grid._scaled(sums, 2**10).tolist() == [2**62, -(2**62), 5 * 2**10]
     # A label's factor is part of the step: it is clamped too, never wrapped.
     steps = np.array([[2**8], [2**10]], np.int64)
-    wide = sum_door._scaled(np.array([[2**57], [-(2**57)]], np.int64), steps)
+    wide = grid._scaled(np.array([[2**57], [-(2**57)]], np.int64), steps)
     assert wide.tolist() == [[2**62], [-(2**62)]]
 
 

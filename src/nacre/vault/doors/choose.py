@@ -183,12 +183,12 @@ def answer(
     on_pass: Callable[[], None],
 ) -> Choices:
     """The exact sums, behind the wall, and the charge for all choices to come."""
-    from nacre.vault.exact_sum import BLOCK, ExactSum
+    from nacre.vault.exact_sum import ExactSum
 
     exact = ExactSum(features, question.bound, stream.encoder)
     if not exact.integer:
         raise NacreError("Choices need features that are integers, such as one-hot counts.")
-    sums, _ = exact(stream.blocks(BLOCK, on_pass))
+    sums, _ = exact.over(stream, None, on_pass)
     choices = Choices(sums, question.bound, release, exact.whole)
     charge()
     return choices

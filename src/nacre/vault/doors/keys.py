@@ -10,6 +10,9 @@ from typing import Any, final
 import pyarrow.compute as pc
 
 from nacre.errors import NacreError
+from nacre.rows.encoder import AbstractEncoder
+from nacre.rows.parts import AbstractWork
+from nacre.rows.source import Source
 from nacre.rows.stream import Stream
 from nacre.schema.columns.names import cell_names
 from nacre.vault.accountant import Release
@@ -77,16 +80,42 @@ def answer(
     A row holds one value, whose text (`cell_names`) is a function of its cell alone: so one row
     changes one count by one, two if it is replaced.
     """
-    counts: Counter[str] = Counter()
-    for batch in stream.one_row_each():
-        found = pc.value_counts(cell_names(batch.column(question.column)))
-        for value, count in zip(*(found.field(part).to_pylist() for part in (0, 1)), strict=True):
-            if _is_key(value):
-                counts[value] += count
+    if stream.apart:
+        counts = stream.reduce(Holders(stream.encoder, question.column))
+    else:
+        counts = holders(stream, question.column)
     cost = release if release.private else question
     measurement = _calibrated(cost.epsilon, cost.delta, release.adjacency, noisy=release.private)
     charge()
     return tuple(sorted(measurement(dict(counts))))
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Holders(AbstractWork):
+    """How many rows hold each value of a column, one row a person.  NOT private."""
+
+    encoder: AbstractEncoder
+    column: str
+
+    def __call__(self, source: Source) -> Counter[str]:
+        """See `AbstractWork`."""
+        return holders(Stream(self.encoder, source), self.column)
+
+    def add(self, one: Counter[str], other: Counter[str]) -> Counter[str]:
+        """See `AbstractWork`."""
+        return one + other
+
+
+def holders(stream: Stream, column: str) -> Counter[str]:
+    """How many rows of a stream hold each value of a column.  NOT private."""
+    counts: Counter[str] = Counter()
+    for batch in stream.one_row_each():
+        found = pc.value_counts(cell_names(batch.column(column)))
+        for value, count in zip(*(found.field(part).to_pylist() for part in (0, 1)), strict=True):
+            if _is_key(value):
+                counts[value] += count
+    return counts
 
 
 def _is_key(value: str | None) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -14,12 +14,12 @@ from nacre.errors import NacreError
 from nacre.rows.stream import Stream
 from nacre.vault.accountant import Release
 from nacre.vault.bound import Adjacency, Bound
-from nacre.vault.noise import LARGEST, add_discrete_gaussian, grid_bits
+from nacre.vault.doors.grid import FACTOR_ONE, Grid
+from nacre.vault.noise import add_discrete_gaussian
 from nacre.vault.question import AbstractQuestion, Expected
 
 THEOREM = "Gaussian DP of the clipped integer sum (Balle and Wang 2018; Dong et al. 2022)"
 LARGEST_RELEASE = 4_000_000  # exact noise takes some 40 microseconds a number
-FACTOR_ONE = 1 << 8  # what a label's weight of one is in integers
 
 if TYPE_CHECKING:
     from nacre.vault.exact_sum import ExactSum
@@ -150,68 +150,35 @@ def answer(
     on_pass: Callable[[], None],
 ) -> Sums:
     """The exact sum, the charge, then the noise."""
-    from nacre.vault.exact_sum import BLOCK
-
-    bound = question.bound
-    if exact.bound != bound or exact.encoder is not stream.encoder:
+    if exact.bound != question.bound or exact.encoder is not stream.encoder:
         raise NacreError("The program of this sum was made for another question.")
-    factors = _factors(question.weight, bound.classes)
-    places = grid_places(release, bound, exact.units, exact.whole)
-    sums, counts = exact(stream.blocks(BLOCK, on_pass), public)
-    columns, steps = [], []
-    for j, segment in enumerate(bound.segments):
-        step = math.floor(segment.weight * exact.units[j] * 2.0**places)
-        part = sums[:, bound.offsets[j] : bound.offsets[j + 1]]
-        columns.append(_scaled(part, factors[:, None] * step))
-        steps.append(step / exact.units[j])
-    count_step = math.floor(bound.count / exact.whole * 2.0**places)
-    if bound.count:
-        columns.append(_scaled(counts[:, None], factors[:, None] * count_step))
-    scale = release.noise * 2.0**places * FACTOR_ONE
+    Grid.of(question, release, exact)  # refuses before the pass
+    sums, counts = exact.over(stream, public, on_pass)
+    return noised(question, release, exact, sums, counts, charge)
+
+
+def noised(
+    question: Sum,
+    release: Release,
+    exact: ExactSum,
+    sums: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    charge: Callable[[], None],
+) -> Sums:
+    """The answer from exact sums: all segments on one grid, the charge, then the noise."""
+    grid = Grid.of(question, release, exact)
+    integers = grid.integers(sums, counts)
     charge()
-    noisy = add_discrete_gaussian(np.concatenate(columns, axis=1), scale).astype(np.float64)
-    undo = np.array(factors, np.float64)[:, None]
-    values = [
-        noisy[:, bound.offsets[j] : bound.offsets[j + 1]] / (steps[j] * undo)
-        for j in range(len(steps))
-    ]
+    return released(grid, add_discrete_gaussian(integers, grid.scale), grid.scale)
+
+
+def released(grid: Grid, noisy: NDArray[np.int64], scale: float) -> Sums:
+    """The answer from integers on the grid in which noise of this scale is already."""
+    values, counts = grid.values(noisy)
+    count_step = grid.count_step * grid.whole * FACTOR_ONE
     return Sums(
-        values=np.concatenate(values or [np.zeros((bound.classes, 0))], axis=1),
-        noise=tuple(scale / (step * FACTOR_ONE) for step in steps),
-        counts=noisy[:, -1] / (count_step * exact.whole * undo[:, 0]) if bound.count else None,
-        count_noise=scale / (count_step * exact.whole * FACTOR_ONE) if bound.count else 0.0,
+        values=values,
+        noise=tuple(scale / (step * FACTOR_ONE) for step in grid.steps),
+        counts=counts,
+        count_noise=scale / count_step if grid.bound.count else 0.0,
     )
-
-
-def grid_places(release: Release, bound: Bound, units: Sequence[float], whole: int = 1) -> int:
-    """Binary places of the one fine grid on which one discrete Gaussian serves every segment.
-
-    `units` are those of the sums; a count of one is `whole` in integers.
-    """
-    sizes = [u * s.weight for u, s in zip(units, bound.segments, strict=True)]
-    finest = min([*sizes, bound.count / whole] if bound.count else sizes)
-    # Steps are rounded down, which wastes noise: hardly any of parts of persons, which are no
-    # powers of two.
-    more = 8 if whole == 1 else 14
-    places = max(grid_bits(release.noise, release.size), math.ceil(-math.log2(finest)) + more)
-    if release.noise * 2.0**places * FACTOR_ONE * 2**6 >= LARGEST:
-        raise NacreError(
-            "The segments' norms or weights are too far apart for one grid of 64-bit integers. "
-            "Bring them closer together, or ask in two sums."
-        )
-    return places
-
-
-def _factors(weight: Sequence[float] | None, classes: int) -> NDArray[np.int64]:
-    """Public weights by class as whole multiples of 2^-8."""
-    given = (1.0,) * classes if weight is None else weight
-    return np.array([max(1, math.floor(w * FACTOR_ONE)) for w in given], np.int64)
-
-
-def _scaled(sums: NDArray[np.int64], steps: NDArray[np.int64] | int) -> NDArray[np.int64]:
-    """sums * steps, clamped before 64 bits end: a clamp never moves two tables further apart.
-
-    A product that wrapped around would; `grid_places` keeps the steps themselves far below that.
-    """
-    most = LARGEST // np.asarray(steps, np.int64)
-    return np.clip(sums, -most, most) * np.asarray(steps, np.int64)

@@ -1,0 +1,115 @@
+"""What changes within a person and how many persons hold a value, counted batch by batch."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import nacre
+from nacre.draft.counted import enough_rows
+from nacre.rows.unit import Persons
+from nacre.rows.within import changes, few_holders, several
+from nacre.schema import Categorical, Integer
+
+COLUMNS = {
+    "sex": Categorical(values=("f", "m"), nullable=True),
+    "age": Integer(low=0, high=99),
+    "ward": Integer(low=0, high=9),
+}
+ROWS = pa.table(
+    {
+        "who": [1, 2, 1, 3, 2, 1, 4],
+        "sex": ["f", "m", "f", None, "m", "f", "f"],
+        "age": [30, 40, 30, 50, 41, 30, 60],
+        "ward": [1, 1, 2, 3, 1, 3, 1],
+    }
+)
+PERSONS = Persons(
+    np.array([0, 1, 0, 2, 1, 0, 3], np.int32), np.zeros(7, np.int16), np.ones(7, np.int16)
+)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7])
+def test_changes_are_counted_by_person_whatever_the_batches(size):
+    batches = ROWS.to_batches(max_chunksize=size)
+    assert changes(COLUMNS, batches, PERSONS) == {"sex": 0, "age": 1, "ward": 1}
+    assert changes(COLUMNS, batches, PERSONS, most=0) == {"sex": 0}
+    assert several(PERSONS) == 2
+
+
+def test_a_gap_beside_a_value_is_a_change():
+    rows = ROWS.set_column(1, "sex", pa.array(["f", "m", None, "m", "m", "f", "f"]))
+    assert changes(COLUMNS, rows.to_batches(), PERSONS)["sex"] == 1
+
+
+@pytest.mark.parametrize("size", [1, 3, 7])
+def test_holders_are_persons_and_not_rows(size):
+    wanted = {"ward": [1, 2, 3], "sex": [0, 1]}
+    found = few_holders(COLUMNS, wanted, ROWS.to_batches(max_chunksize=size), PERSONS, few=2)
+    # Ward 1 has four rows of three persons, 3 one each of two; two rows of 'm' are one person's.
+    assert found == {"ward": {2}, "sex": {1}}
+
+
+def visits():
+    rng = np.random.default_rng(0)
+    many = rng.integers(1, 5, 300)
+    who = np.repeat(np.arange(300), many)
+    rows = {"who": who, "born": np.repeat(rng.integers(1930, 2000, 300), many)}
+    rows["sex"] = np.repeat(rng.choice(["f", "m"], 300), many)
+    nearly = rows["sex"].copy()
+    nearly[np.flatnonzero(np.diff(who) == 0)[5]] = "?"
+    job = rng.choice(["cook", "nurse"], len(who))
+    return pd.DataFrame({**rows, "written": nearly, "job": job})
+
+
+def test_a_draft_counts_persons_and_finds_what_does_not_change():
+    table = visits()
+    table.loc[table["who"] == 7, "job"] = "diver"
+    table = pd.concat([table, *[table[table["who"] == 7]] * 12])  # many rows, of one person
+    found = nacre.draft(table, unit={"column": "who", "rows": 3})
+    assert found.constant == ("born", "sex")
+    assert found.nearly == {"written": 1}
+    assert "diver" in found.rare["job"]  # one person's, although more than ten rows hold it
+    text = found.to_yaml()
+    assert '# unit: {"column": "who", "rows": 3, "constant": ["born", "sex"]}' in text
+    assert "rare, fewer than 10 persons each" in text
+    assert "change: written." in text  # and not how many persons: the file is passed on
+    assert "Within every person 'born', 'sex' are the same" in found.describe()
+    rows = nacre.draft(table.drop(columns="who"))
+    assert "diver" not in rows.rare["job"] and not rows.constant
+    gathered = nacre.draft(table, unit={"column": "who", "rows": 3}, rare="other")
+    assert gathered.schema.columns["job"].other
+    assert "diver" not in gathered.schema.columns["job"].values
+    nacre.Schema.parse(text.replace("reviewed: false", "reviewed: true"))
+
+
+def test_how_many_rows_count_may_be_read_from_the_rows():
+    table = visits()
+    many = table.groupby("who").size()
+    found = nacre.draft(table, unit={"column": "who", "rows": "auto"})
+    chosen = found.schema.unit.rows
+    assert (many <= chosen).mean() >= 0.95 > (many <= chosen - 1).mean()
+    few = table[table["who"] % 50 != 0].drop_duplicates("who")
+    table = pd.concat([few, table[table["who"] % 50 == 0]])
+    assert nacre.draft(table, unit={"column": "who", "rows": "auto"}).schema.unit.rows == 1
+
+
+def test_how_many_rows_count_may_be_bought():
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(4000), rng.choice([1, 2, 4, 90], 4000, p=[0.5, 0.3, 0.19, 0.01]))
+    table = pd.DataFrame({"who": who, "age": rng.integers(0, 90, len(who))})
+    unit, types = {"column": "who", "rows": "auto"}, {"age": "integer"}
+    drafted = nacre.private_draft(table, epsilon=2, delta=1e-6, types=types, unit=unit)
+    assert drafted.unit.to_dict() == {"column": "who", "rows": 4}
+    (release,) = drafted.releases
+    assert release["unit"] == "person" and release["by"] == "who"
+    assert release["size"] == 108 + 100  # bins of the ages, and persons of one to a hundred rows
+    # Two columns in one release: a person is a one in one cell of each.
+    assert release["sensitivity"] == pytest.approx(2**0.5)
+
+
+def test_what_does_not_stand_out_of_the_noise_is_none():
+    noise = np.random.default_rng(0).normal(0, 50, 100)
+    assert enough_rows(noise, 50.0) == 1
+    assert enough_rows(np.r_[np.zeros(99), 1e4] + noise, 50.0) == 100
+    assert enough_rows(-np.abs(noise), 50.0) <= 100
