@@ -1,0 +1,163 @@
+"""The audit of a method: reaches what is claimed, and rings when the vault is broken."""
+
+import dataclasses
+import json
+from typing import ClassVar
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from nacre.audit import audit_method
+from nacre.audit.canary import worst_canary
+from nacre.audit.pair import simulated
+from nacre.audit.run import plan_of, run
+from nacre.errors import NacreError
+from nacre.methods import find
+from nacre.methods.method import AbstractMethod
+from nacre.vault import (
+    Adjacency,
+    Bound,
+    Choice,
+    Expected,
+    Plan,
+    Program,
+    Segment,
+    Stage,
+    Steps,
+    Sum,
+)
+from nacre.vault.plan import Planned
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Asks(AbstractMethod):
+    """Asks through three doors and makes nothing of it."""
+
+    title: ClassVar[str] = "Asks"
+    paper: ClassVar[str] = "none"
+    summary: ClassVar[str] = "none"
+    doors: tuple[str, ...] = ("sum",)
+
+    def questions(self, encoder, adjacency, rows):
+        share = 1 / len(self.doors)
+        one = Bound(segments=(Segment(size=4, norm=1.0, signed=False),), count=0.5)
+        two = Bound(segments=(Segment(size=2, norm=1.0, signed=False),) * 2)
+        known = {
+            "sum": Sum(name="sum", share=share, bound=one),
+            "choose": Choice(name="choose", share=share, bound=two, count=3),
+            "steps": Steps(
+                name="steps", share=share, steps=4, size=4, batch=20, rows=rows,
+                stages=(Stage(clip=1.0),),
+            ),
+        }  # fmt: skip
+        return tuple(known[door] for door in self.doors)
+
+    def learn(self, vault, plan, *, key):
+        def job(row):
+            return (row.codes[1] == jnp.arange(4)).astype(jnp.int32)
+
+        for planned in plan.asked:
+            question = planned.question
+            if isinstance(question, Sum):
+                vault.sum(question, job)
+            elif isinstance(question, Choice):
+                choices = vault.choose(
+                    question, lambda row: (2 * jnp.arange(2) + row.codes[::2], jnp.ones(2, int))
+                )
+                while choices.left:
+                    choices(np.array([[0.0, 0.0, 20.0, 20.0]]))
+            else:
+                program = Program(
+                    state=jnp.zeros(4),
+                    prepare=lambda state, key: state,
+                    per_row=(lambda shared, earlier, row, key: job(row).astype(jnp.float32),),
+                    update=lambda state, sums, key: state + sums[0],
+                )
+                vault.train(question, program, key=key)
+        raise AssertionError("All answers were given, so the witness should have left.")
+
+
+def runs_of(method, pair, count):
+    """At so much budget that every run tells its world; without a search for the noise."""
+    asked = [
+        Planned(question=q, release=q.release(8.0, pair.adjacency), expected=Expected())
+        for q in method.questions(pair.encoder, pair.adjacency, 20)
+    ]
+    plan = Plan(epsilon=1e3, delta=1e-5, adjacency=pair.adjacency, asked=tuple(asked))
+    worlds = [[run(method, plan, pair, present=w) for _ in range(count)] for w in (False, True)]
+    return plan, worlds
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_the_sums_of_the_pair_are_as_far_apart_as_the_plan_allows(adjacency):
+    pair = simulated("table", adjacency)
+    plan, worlds = runs_of(Asks(), pair, 1)
+    reached = np.sqrt(worlds[1][0][1].squared_mu)
+    assert 0.999 * plan.mu < reached <= plan.mu
+
+
+@pytest.mark.parametrize("doors", [("sum",), ("steps",)])
+def test_evidence_points_to_the_world_that_it_comes_from(doors):
+    """At mu = 8 log-likelihood ratios are 64 apart, with a deviation of 8: no luck is needed."""
+    _, worlds = runs_of(Asks(doors=doors), simulated("table"), 2)
+    without, present = ([seen.answers for seen, _ in world] for world in worlds)
+    assert np.mean(present) > np.mean(without)
+
+
+def test_evidence_of_choices_is_that_of_their_chances():
+    """The blocks move apart by 2 at each choice: a log ratio of at most 2 over the noise each."""
+    pair = simulated("table")
+    plan, worlds = runs_of(Asks(doors=("choose",)), pair, 2)
+    most = 3 * 2 / plan.asked[0].release.noise
+    told = [seen.answers for world in worlds for seen, _ in world]
+    assert all(0 < abs(each) <= most for each in told)
+
+
+def test_a_broken_vault_is_refuted(monkeypatch):
+    true = Bound.sensitivity
+    monkeypatch.setattr(Bound, "sensitivity", lambda self, adjacency: true(self, adjacency) / 64)
+    found = audit_method(Asks(), epsilon=1.0, runs=16)
+    assert found.reached_mu == pytest.approx(64 * found.claimed_mu, rel=1e-3)
+    assert found.shown.epsilon > 1.0
+    assert found.refuted
+
+
+def test_an_audit_goes_on_where_it_stopped(tmp_path):
+    file = tmp_path / "audit.jsonl"
+    settings = {"epsilon": 1.0, "resume": file}
+    found = audit_method(Asks(), runs=8, **settings)
+    assert not found.refuted and found.shown.epsilon <= 1.0
+    first = file.read_text().splitlines()
+    file.write_text("\n".join(first[:-3]) + '\n{"present": tr')  # the machine stopped here
+    again = audit_method(Asks(), runs=9, **settings)
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert len(lines) == 2 + 18
+    assert again.canary == found.canary
+    with pytest.raises(NacreError, match="another audit"):
+        audit_method(Asks(), epsilon=2.0, runs=8, resume=file)
+
+
+def test_the_canary_climbs():
+    pair = simulated("table")
+    weak = dataclasses.replace(pair, canary=pair.ordinary[0])
+    lengths = [lambda stream: float(stream.whole().rows.numbers[0].sum())]
+    assert worst_canary(weak, lengths).canary["age"] == 100
+    assert worst_canary(weak, []) is weak
+
+
+def test_a_real_method_is_audited_to_its_samples():
+    pair = simulated("table")
+    method = find("merf")().small()
+    plan = plan_of(method, pair, epsilon=1.0, delta=1e-5)
+    seen, witness = run(method, plan, pair, present=True, samples=True)
+    assert 0 <= seen.samples <= 1
+    assert 0.99 * plan.mu < np.sqrt(witness.squared_mu) <= plan.mu
+
+
+@pytest.mark.parametrize("wrong", [{"runs": 2}, {"epsilon": 0}, {"delta": 2.0}, {"jobs": 0}])
+def test_what_cannot_be_audited_is_refused(wrong):
+    with pytest.raises(NacreError):
+        audit_method(Asks(), **{"epsilon": 1.0, "runs": 8} | wrong)
+    with pytest.raises(NacreError, match="promises nothing"):
+        audit_method("wgan", epsilon=1.0)
