@@ -70,7 +70,7 @@ def _plain(rows: Rows, name: str) -> Band:
     low, high = schema_cells(rows.schema, name)
     counts = cell_counts(rows, name, low, high)
     bins = choose_bins(rows.schema, name, low, high, counts)
-    return Band(column=name, bins=bins, synthetic=bins.add_up(counts) / len(rows))
+    return Band(column=name, bins=bins, synthetic=bins.add_up(counts) / rows.total)
 
 
 def _band(rows: Rows, measurement: Measurement, total: Measurement, source: str) -> Band:
@@ -85,7 +85,7 @@ def _band(rows: Rows, measurement: Measurement, total: Measurement, source: str)
     m, name = measurement, measurement.column
     counts = cell_counts(rows, name, m.low, m.high)
     bins = choose_bins(rows.schema, name, m.low, m.high, counts)
-    synthetic = bins.add_up(counts) / len(rows)
+    synthetic = bins.add_up(counts) / rows.total
     noisy = bins.add_up(m.counts)
     noise = m.noise * np.sqrt(np.bincount(bins.group, minlength=len(bins.names)))
     z = deviations(len(m.counts) + 1)
@@ -109,7 +109,7 @@ def _band(rows: Rows, measurement: Measurement, total: Measurement, source: str)
     # In the cells that were counted, not in the fewer bins that are drawn: what is wrong between
     # the cells of a bin is wrong.
     cells = np.full(len(m.counts), float(m.noise))
-    known = (counts / len(rows), m.counts / n, cells / n)
+    known = (counts / rows.total, m.counts / n, cells / n)
     slack = float(ndtri(1 - 0.1 * (1 - CONFIDENCE))) * total.total_noise / n
     tail = 0.4 * (1 - CONFIDENCE)
     return Band(

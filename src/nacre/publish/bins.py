@@ -57,15 +57,16 @@ def schema_cells(schema: Schema, name: str) -> tuple[Index, Index]:
 
 
 def cell_counts(rows: Rows, name: str, low: Index, high: Index) -> Array:
-    """How many rows of a table lie in each cell."""
+    """How many rows of a table lie in each cell; where they have weights, what these add up to."""
     if not rows.is_number(name):
-        return np.bincount(rows.bin(name).codes, minlength=len(low)).astype(np.float64)
+        codes = rows.bin(name).codes
+        return np.bincount(codes, rows.weights, len(low)).astype(np.float64)
     ticks = rows.ticks[rows.schema.layout.number(name)].astype(np.int64)
     missing = rows.missing(name)
     place = np.searchsorted(high[low != MISSING], ticks, side="left")
     if missing is not None:
         place[missing] = len(low) - 1
-    return np.bincount(place, minlength=len(low)).astype(np.float64)
+    return np.bincount(place, rows.weights, len(low)).astype(np.float64)
 
 
 def choose_bins(schema: Schema, name: str, low: Index, high: Index, counts: Array) -> Bins:

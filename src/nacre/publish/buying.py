@@ -51,7 +51,8 @@ class Order:
     Sensitivity:
         a row is a one in one cell of each of the K columns, weighted 1, and a one in one outcome,
         weighted w: add-remove sqrt(K + w^2), replace-one sqrt(2) times that, as no entry is
-        negative.  With w^2 = K / 2 outcomes get a third of the budget.
+        negative.  With w^2 = K / 2 outcomes get a third of the budget.  Where a person may have
+        several rows, these are counted in parts of one, and the bound is that of a person.
     """
 
     columns: tuple[Column, ...]
@@ -92,7 +93,7 @@ class Order:
 
 def order(model: Model, predictor: Predictor | None, columns: bool) -> Order:
     """What to ask for: histograms of every column if wanted, and the predictor's outcomes."""
-    every = table_columns(model.schema.layout, None, CELLS) if columns else ()
+    every = table_columns(model.schema.counted.layout, None, CELLS) if columns else ()
     return Order(every, predictor)
 
 
@@ -109,8 +110,9 @@ def buy(
     on_progress: Callable[[str, float | None], None] | None,
 ) -> Bought:
     """Open a vault on the private rows, charge the ledger, and take one noisy sum out of it."""
-    # What the schema itself was bought with is in the model's guarantee, and not paid twice.
-    schema = dataclasses.replace(model.schema, releases=(), provenance="declared")
+    # What the schema itself was bought with is in the model's guarantee, and not paid twice.  What
+    # follows from other columns is counted like every column: rows are compared, not the model.
+    schema = dataclasses.replace(model.schema, releases=(), provenance="declared", facts=())
     encoder = TableEncoder(schema)
     question = Sum(name=NAME, meaning="counts for a public report", bound=wanted.bound(), share=1.0)
     adjacency = model.guarantee.adjacency

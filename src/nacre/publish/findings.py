@@ -15,16 +15,19 @@ from nacre.publish.scores import PaidScore
 from nacre.schema import Schema
 
 SHOWN = 5
+NOTHING = 0.9  # of the rows that may be in the wrong cell: a band that says no more says nothing
 _ORDER = ("avoid", "care", "note", "good")
 
 
 def find(bands: Sequence[Band], scores: Sequence[PaidScore], schema: Schema) -> tuple[Finding, ...]:
     """Everything worth saying, worst first."""
     known = [band for band in bands if band.at_most is not None]
-    every = len(known) == len(bands)
+    told = [band for band in known if not drowned(band)]
     found = [
-        *_columns(known, every),
+        *_columns(told, every=len(told) == len(bands)),
+        *_drowned([band for band in known if drowned(band)], every=not told),
         *_unknown(bands, known),
+        *_persons(schema),
         *_counts(known),
         *_models(scores, schema),
     ]
@@ -33,7 +36,7 @@ def find(bands: Sequence[Band], scores: Sequence[PaidScore], schema: Schema) -> 
     return tuple(sorted(found, key=lambda f: (_ORDER.index(f.level), -f.weight)))
 
 
-def _columns(known: Sequence[Band], every: bool) -> Iterator[Finding]:
+def _columns(known: Sequence[Band], *, every: bool) -> Iterator[Finding]:
     """What is surely wrong, what may be, and what is right."""
     wrong = sorted((b for b in known if _least(b) > CARE_TV), key=lambda b: -_least(b))
     if wrong:
@@ -58,8 +61,8 @@ def _columns(known: Sequence[Band], every: bool) -> Iterator[Finding]:
             _most(doubtful[0]),
         )
     within = [b for b in rest if _most(b) <= AVOID_TV]
-    yield from _in_cells([b for b in within if _hidden(b)])
-    fine = [b for b in within if not _hidden(b)]
+    yield from _in_cells([b for b in within if hidden(b)])
+    fine = [b for b in within if not hidden(b)]
     if fine:
         whole = every and len(fine) == len(known)
         which = "Every column is" if whole else f"{len(fine)} columns are"
@@ -73,7 +76,40 @@ def _columns(known: Sequence[Band], every: bool) -> Iterator[Finding]:
         )
 
 
-def _hidden(band: Band) -> bool:
+def drowned(band: Band) -> bool:
+    """Whether there is so much noise that a band says nothing about a column."""
+    return _least(band) == 0 and _most(band) > NOTHING
+
+
+def _drowned(some: Sequence[Band], *, every: bool) -> Iterator[Finding]:
+    if not some:
+        return
+    listed = ", ".join(band.column for band in some[:SHOWN])
+    which = "any column" if every else f"{listed}{more(some, SHOWN)}"
+    yield Finding(
+        "care",
+        "Columns",
+        f"How right {which} may be cannot be told: the table has so few rows that there is as much "
+        "noise as there are rows. A larger table, a larger ε or fewer columns would tell.",
+        1.0,
+    )
+
+
+def _persons(schema: Schema) -> Iterator[Finding]:
+    """What is counted where a person may have several rows."""
+    unit = schema.unit
+    if unit is not None and unit.rows > 1:
+        yield Finding(
+            "note",
+            "Persons",
+            f"A person (‘{unit.column}’) counts as one here, in the private table as in the "
+            "synthetic one, and each of its rows as its part of that: where shares of rows are "
+            f"named, they are weighed so. Of a person’s private rows {unit.rows} count at most, "
+            "drawn at random. How rows of one person go together was not compared.",
+        )
+
+
+def hidden(band: Band) -> bool:
     """Whether so many rows lie in cells of several values that what is inside could be wrong."""
     return (band.inside or 0.0) > CARE_TV
 

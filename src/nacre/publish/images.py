@@ -23,12 +23,12 @@ MOST = 1_000  # images that are drawn for a page
 SHOWN = 10  # of each class
 RESTS = (
     "it rests on the model and synthetic images drawn from it. No private image is on it, and "
-    "nothing in it was computed from private images other than the releases listed below, which "
+    "nothing in it was computed from private images other than the releases that it lists, which "
     "are covered by the guarantee."
 )
 READ = (
     "it rests on the model and synthetic images drawn from it. No private image is on it. Two "
-    "things in it were computed from private images: the releases listed below, which are covered "
+    "things in it were computed from private images: the releases that it lists, which are covered "
     "by the guarantee, and the schema’s size and classes, which are not."
 )
 PUBLIC = "the schema, read from the images, is public, as a person said"
@@ -110,6 +110,18 @@ class PublicImages:
         from nacre.publish.page.images import render
 
         return written(render(self), path)
+
+    def to_registry(self, path: str | Path | None = None) -> str:
+        """An entry for OpenDP's registry of deployments; blanks are for the publisher."""
+        from nacre.publish.registry import to_yaml
+
+        return written(to_yaml(self), path)
+
+    def to_checklist(self, path: str | Path | None = None) -> str:
+        """A checklist by NIST SP 800-226, in Markdown; open points are for the data holder."""
+        from nacre.publish.checklist import to_markdown
+
+        return written(to_markdown(self), path)
 
 
 def publish_images(

@@ -79,7 +79,10 @@ class Predictor:
 
 
 def train(rows: Rows) -> Predictor | None:
-    """Learn the label of the synthetic rows; None if there is none, or only one value of it."""
+    """Learn the label of the synthetic rows; None if there is none, or only one value of it.
+
+    It learns from rows, and is tested by what rows count for, as on the private ones.
+    """
     encoder = TableEncoder(rows.schema)
     layout, label = encoder.layout, encoder.place(encoder.label)
     if label is None:
@@ -113,7 +116,8 @@ def train(rows: Rows) -> Predictor | None:
     found = Predictor(columns, label, classes, positive, table, start, edges, empty)
     held = Row(*(part[kept:] for part in table_rows))
     outcome = _mapped(found.outcome(layout), held)
-    counts = np.bincount(outcome, minlength=empty.size).reshape(empty.shape)
+    weights = None if rows.weights is None else rows.weights[kept:]
+    counts = np.bincount(outcome, weights, empty.size).reshape(empty.shape)
     return dataclasses.replace(found, synthetic=counts.astype(np.float64))
 
 

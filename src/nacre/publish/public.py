@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from nacre.evaluate.findings.finding import Finding
 from nacre.evaluate.findings.words import percent
-from nacre.evaluate.tables.rows import Rows
 from nacre.publish.bands import CONFIDENCE, Band
+from nacre.publish.findings import drowned
 from nacre.publish.predictor import Predictor
 from nacre.publish.scores import PaidScore
+from nacre.publish.table import Table
 from nacre.report.written import written
 from nacre.schema import Schema
 from nacre.vault.guarantee import Guarantee
@@ -25,23 +26,15 @@ LISTED = 20  # columns in the summary
 SAFE = "Safe to publish"
 RESTS = (
     "it rests on the model and a synthetic table. Nothing in it was computed from private rows "
-    "other than the releases listed below, which are covered by the guarantee."
+    "other than the releases that it lists, which are covered by the guarantee."
 )
 READ = (
     "it rests on the model and a synthetic table. Two things in it were computed from private "
-    "rows: the releases listed below, which are covered by the guarantee, and the schema’s bounds "
+    "rows: the releases that it lists, which are covered by the guarantee, and the schema’s bounds "
     "and values, which are not."
 )
 PROVIDED = "the synthetic table was drawn from this model, as the publisher says"
 PUBLIC = "the schema, read from the rows, is public, as a person said"
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Table:
-    """The synthetic rows, and the seed with which they were drawn; None if they were given."""
-
-    rows: Rows
-    seed: int | None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -99,6 +92,7 @@ class PublicReport:
             lines += ["", "  How much of each column may be in the wrong bin (95% confidence)"]
             for band in sorted(known, key=lambda b: -(b.at_most or 0))[:LISTED]:
                 reach = f"{percent(band.at_least or 0):>6} to {percent(band.at_most or 0):>6}"
+                reach = "not known: all noise" if drowned(band) else reach
                 lines += [f"    {band.column:{width}}  {reach}"]
             if len(known) > LISTED:
                 lines += [f"    and {len(known) - LISTED} columns that are more certain"]
@@ -126,7 +120,11 @@ class PublicReport:
             "bought": None if self.bought is None else self.bought.to_dict(),
             "together": self.together.to_dict(),
             "schema": self.schema.to_dict(),
-            "synthetic": {"rows": len(self.table.rows), "seed": self.table.seed},
+            "synthetic": {
+                "rows": len(self.table.rows),
+                **({} if self.table.persons is None else {"persons": self.table.persons}),
+                "seed": self.table.seed,
+            },
             "confidence": CONFIDENCE,
             "findings": [dataclasses.asdict(finding) for finding in self.findings],
             "columns": [_column(band) for band in self.bands],
@@ -142,6 +140,18 @@ class PublicReport:
         from nacre.publish.page import render
 
         return written(render(self), path)
+
+    def to_registry(self, path: str | Path | None = None) -> str:
+        """An entry for OpenDP's registry of deployments; blanks are for the publisher."""
+        from nacre.publish.registry import to_yaml
+
+        return written(to_yaml(self), path)
+
+    def to_checklist(self, path: str | Path | None = None) -> str:
+        """A checklist by NIST SP 800-226, in Markdown; open points are for the data holder."""
+        from nacre.publish.checklist import to_markdown
+
+        return written(to_markdown(self), path)
 
     def _repr_html_(self) -> str:
         from nacre.publish.page import render_card

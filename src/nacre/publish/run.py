@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from nacre.errors import NacreError
-from nacre.evaluate.tables.reading import read
-from nacre.evaluate.tables.rows import Rows
 from nacre.histograms.measurement import Measurement
 from nacre.ledger import Ledger
 from nacre.model import Model
@@ -17,10 +15,10 @@ from nacre.publish.buying import Bought, buy, order, together
 from nacre.publish.findings import find
 from nacre.publish.images import PublicImages, publish_images
 from nacre.publish.predictor import Predictor, train
-from nacre.publish.public import PublicReport, Table
+from nacre.publish.public import PublicReport
 from nacre.publish.scores import PaidScore, binary_scores, class_scores
-from nacre.rows import ImageEncoder, TableEncoder, open_source
-from nacre.schema import SchemaError
+from nacre.publish.table import Table, synthetic_table
+from nacre.rows import ImageEncoder, TableEncoder
 from nacre.vault.plan import check_budget
 
 ROWS = 50_000
@@ -76,7 +74,7 @@ def publish(
             _paying(data, epsilon, delta, scores, ledger, dataset, bad_rows)
         return publish_images(model, synthetic, rows=rows, seed=seed, data=data)
     paying = _paying(data, epsilon, delta, scores, ledger, dataset, bad_rows)
-    drawn = _table(model, synthetic, rows, seed, data)
+    drawn = synthetic_table(model, synthetic, rows, seed, data)
     bought, predictor = None, None
     if paying:
         wanted = _wanted(model, scores)
@@ -147,13 +145,6 @@ def _refuse_unsafe(model: Model, *, paying: bool) -> None:
             "The distribution of some columns of this model is a secret (`protect`), and scores of "
             "the private rows would publish it. Leave `data` out."
         )
-    unit = getattr(model.encoder, "unit", None)
-    if unit is not None and unit.rows > 1:
-        raise NacreError(
-            "There is no public page yet of models in which a person may have several rows: what "
-            "was measured is of persons, and the synthetic table is of rows, so the page would "
-            f"compare unlike things. Fit with `unit: {{column: {unit.column}, rows: 1}}` for one."
-        )
 
 
 def _paying(
@@ -204,32 +195,3 @@ def _without_prediction(scores: Sequence[str] | None, wanted: set[str]) -> None:
             "synthetic table more than one of them. Leave 'prediction' out of `scores`."
         )
     wanted.add("columns")
-
-
-def _table(model: Model, synthetic: Any, rows: int, seed: int, data: Any) -> Table:
-    """The synthetic table: drawn from the model, or the given one if it fits the schema."""
-    schema = model.schema
-    if synthetic is None:
-        if rows < 1:
-            raise NacreError(f"rows must be a positive number, got {rows}.")
-        parts = [
-            Rows.narrow(schema, schema.encode(part)) for part in model.batches(rows, seed=seed)
-        ]
-        return Table(Rows.collect(schema, parts), seed)
-    if synthetic is data or _same_file(synthetic, data):
-        raise NacreError(
-            "`synthetic` and `data` are the same table. A private table must never be given as the "
-            "synthetic one: its own statistics would be published."
-        )
-    found = open_source(synthetic, schema).check(schema)
-    if not found.ok:
-        raise SchemaError(
-            f"The synthetic table does not fit the model's schema, so it was not drawn from this "
-            f"model.\n{found.describe()}"
-        )
-    return Table(read(synthetic, schema, "The synthetic table"), None)
-
-
-def _same_file(first: Any, second: Any) -> bool:
-    paths = [Path(x).resolve() for x in (first, second) if isinstance(x, str | Path)]
-    return len(paths) == 2 and paths[0] == paths[1]

@@ -8,6 +8,7 @@ from nacre.evaluate.report.chapters.common import Context
 from nacre.evaluate.report.figures.canvas import drawn
 from nacre.evaluate.tables.rows import Rows
 from nacre.publish.bands import Band
+from nacre.publish.findings import drowned
 from nacre.publish.page.figures import draw_band
 from nacre.publish.public import PublicReport
 from nacre.report.builder import Cell, DataTable, right
@@ -46,7 +47,7 @@ def columns(report: PublicReport) -> Context:
                 "bound": _bound(band) if measured else "",
                 "level": _level(band),
                 "drawing": drawn(
-                    draw_band(band, report.schema),
+                    draw_band(band, report.table.rows.schema),
                     f"Column {band.column}, synthetic, with the band of the private one",
                 ),
             }
@@ -59,6 +60,8 @@ def _bound(band: Band) -> str:
     """How far off it may be, in a few words."""
     if band.at_most is None:
         return "not measured"
+    if drowned(band):
+        return "not known: all noise"
     least = f"{percent(band.at_least)} to " if band.at_least else "at most "
     cells = ", by cells" if (band.inside or 0.0) > CARE_TV else ""
     return f"{least}{percent(band.at_most)} off{cells}"
@@ -75,7 +78,8 @@ def _level(band: Band) -> str | None:
 
 def facts(report: PublicReport) -> Context:
     """What is public about each column, and the synthetic table's own statistics."""
-    rows = [_line(report.schema, report.table.rows, name) for name in report.schema.names]
+    table = report.table.rows
+    rows = [_line(table.schema, table, name) for name in table.names]
     read = report.schema.provenance == "data"
     said = "In the schema" if read else "Declared"
     head = [Cell("Column"), Cell(said), Cell("In the synthetic table"), right("missing")]
@@ -104,14 +108,14 @@ def _line(schema: Schema, rows: Rows, name: str) -> list[Cell]:
     title = Cell(name, small="the label" if name == schema.label else "")
     if column.ticks is None:
         names = value_names(schema, name)
-        counts = np.bincount(rows.bin(name).codes, minlength=len(names))
-        gaps = counts[-1] / len(rows) if column.nullable else None
+        counts = np.bincount(rows.bin(name).codes, rows.weights, len(names))
+        gaps = counts[-1] / rows.total if column.nullable else None
         known = counts[: len(names) - bool(column.nullable)]
         top = int(np.argmax(known))
         declared = f"{column.type}, {len(known)} values"
         said = (
             f"{np.count_nonzero(known)} of them occur; "
-            f"most often {short(names[top])} ({percent(known[top] / len(rows))})"
+            f"most often {short(names[top])} ({percent(known[top] / rows.total)})"
         )
     else:
         unit, missing = rows.unit(name), rows.missing(name)

@@ -46,7 +46,10 @@ def _lede(report: PublicReport) -> str:
         "very page again"
     )
     label = f" The label is {report.schema.label}." if report.schema.label else ""
+    many = report.table.persons
+    whose = "" if many is None else f" of {many:,} persons"
+    columns = len(report.schema.names)
     return (
-        f"{len(report.table.rows):,} synthetic rows of {len(report.schema.names)} columns from a "
-        f"{report.method} model, {origin}.{label}"
+        f"{len(report.table.rows):,} synthetic rows{whose}, with {columns} "
+        f"{'column' if columns == 1 else 'columns'}, from a {report.method} model, {origin}.{label}"
     )
