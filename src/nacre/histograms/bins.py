@@ -9,8 +9,17 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 
-def quantile_bins(mass: Array, *, most: int, floor: float, slots: int) -> Index:
+def quantile_bins(
+    mass: Array,
+    *,
+    most: int,
+    floor: float,
+    slots: int,
+    begins: NDArray[np.bool_] | None = None,
+) -> Index:
     """The bin of each ordered cell: about `most` bins of equal mass, a heavy cell one by itself.
+
+    Where a cell `begins` something of its own, a bin begins, too.
 
     No bin is to hold less than `floor` of the mass, where that can be had; there are never more
     than `slots`.
@@ -26,7 +35,7 @@ def quantile_bins(mass: Array, *, most: int, floor: float, slots: int) -> Index:
         atom = heavy
     group, total, index = np.zeros(len(share), np.int64), np.inf, -1
     for place, weight in enumerate(share):
-        if atom[place] or total >= 0.999 * target:
+        if atom[place] or total >= 0.999 * target or (begins is not None and begins[place]):
             index, total = index + 1, 0.0
         total = np.inf if atom[place] else total + weight
         group[place] = index

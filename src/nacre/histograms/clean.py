@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_ndtr
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -18,6 +19,7 @@ Mask = NDArray[np.bool_]
 CERTAIN = 2.5  # deviations of the noise beyond which a difference is believed
 SURE = 3.8  # and beyond which a stretch of cells is believed not to be empty
 SHORT = 4  # fewer filled cells than this in a row are spikes, which have no tails
+LEAST = 1e-3  # mean of values that noise hides, in its deviations, below which all are alike
 FALL = 0.4, 0.95  # how much of a cell's height the next one in a tail may have
 
 
@@ -142,11 +144,15 @@ def _halves(counts: Array, widths: Array, half: int) -> tuple[tuple[Array, Array
 
 
 def _meet(level: Array, known: Mask, total: float) -> Array:
-    """Non-negative counts that add up to `total`; filled cells make up for what is wrong."""
+    """Non-negative counts that add up to `total`; filled cells make up for what is wrong.
+
+    The others keep what the filled ones leave, and half of all in any case: where most of the rows
+    are in cells that noise hides, the few that stand out of it do not get them.
+    """
     rest = float(level[~known].sum())
     if not known.any():
         return level * (total / rest) if rest > 0 else np.full(len(level), total / len(level))
-    out, most = level.copy(), total / 2
+    out, most = level.copy(), max(total / 2, total - float(np.maximum(level[known], 0.0).sum()))
     if rest > most:
         out[~known] *= most / rest
     out[known] = simplex(level[known], total - min(rest, most))
@@ -162,20 +168,37 @@ def shrunk(counts: Array, noise: float) -> Array:
 def surely_counted(pool: Array, noise: float) -> tuple[Array, Mask]:
     """Counts of values that have no order, and which of them surely occur.
 
-    Each of the others is shrunk, and so is what all of them hold together: among many rare values
-    that is better known than any of them.
+    What all others hold together is shrunk; among many rare values that is better known than any
+    of them.  Each of them is what its own count makes expect of a share that is exponential with
+    their mean: nearly equal parts where noise hides them, for noise would pick a few at random.
     """
     sure = pool > CERTAIN * noise
-    rest = shrunk(pool, noise)[~sure]
-    total = float(shrunk(pool[~sure].sum(keepdims=True), noise * np.sqrt(max(len(rest), 1)))[0])
+    rest = pool[~sure]
+    total = float(shrunk(rest.sum(keepdims=True), noise * np.sqrt(max(len(rest), 1)))[0])
     out = np.where(sure, pool, 0.0)
     if total > 0:
-        out[~sure] = rest * (total / rest.sum()) if rest.sum() > 0 else total / len(rest)
+        parts = _expected(rest, noise, total / len(rest))
+        out[~sure] = parts * (total / parts.sum())
     return out, sure
 
 
+def _expected(counts: Array, noise: float, mean: float) -> Array:
+    """Expectations of exponential variables of this mean, given what noise made of them.
+
+    The posterior is a normal distribution around x - noise^2 / mean, cut off at zero.
+    """
+    center = counts - noise**2 / max(mean, LEAST * noise)
+    z = center / noise
+    # The density of the cut over what is left beyond it, as logarithms: both may be tiny.
+    hazard = np.exp(-0.5 * z * z - 0.5 * np.log(2 * np.pi) - log_ndtr(z))
+    return np.asarray(np.maximum(center + noise * hazard, 1e-12))
+
+
 def clean(
-    noisy: Sequence[Array], noise: float, widths: Sequence[Array]
+    noisy: Sequence[Array],
+    noise: float,
+    widths: Sequence[Array],
+    counted: tuple[Array, float] | None = None,
 ) -> tuple[list[Array], list[Mask], Array]:
     """Class-wise histograms (C, cells) by column without their noise, and the class sizes.
 
@@ -183,13 +206,16 @@ def clean(
     those make expect.
 
     Every column's histogram adds up to the class size plus noise whose variance is proportional
-    to its number of cells: the sizes are their weighted mean.  The first cells of a column, those
+    to its number of cells, and the classes may be `counted` by themselves (their counts and the
+    deviation of these): the sizes are the weighted mean.  The first cells of a column, those
     that have `widths`, are smoothed and emptied where nothing is sure, the others (categories,
     'missing') shrunk; then all agree on the sizes.
     """
-    spread = np.array([table.shape[1] for table in noisy], np.float64)
-    sums = np.stack([table.sum(1) for table in noisy])
-    sizes = np.maximum((sums / spread[:, None]).sum(0) / (1 / spread).sum(), 1.0)
+    weight = [1 / (noise**2 * table.shape[1]) for table in noisy]
+    sums = [table.sum(1) for table in noisy]
+    if counted is not None:
+        sums, weight = [*sums, counted[0]], [*weight, counted[1] ** -2]
+    sizes = np.maximum(np.average(np.stack(sums), axis=0, weights=weight), 1.0)
     found = [_clean(*pair, noise, sizes) for pair in zip(noisy, widths, strict=True)]
     return [table for table, _ in found], [known for _, known in found], sizes
 

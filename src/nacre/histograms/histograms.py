@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import final
 
 import numpy as np
@@ -37,6 +38,7 @@ class Histograms:
         filled: which cells surely hold rows.
         sizes: of the classes.
         noise: the deviation of one released count.
+        begins: of some numbers, the cells at which a bin has to begin.
     """
 
     columns: tuple[Column, ...]
@@ -46,10 +48,19 @@ class Histograms:
     filled: list[NDArray[np.bool_]]
     sizes: Array
     noise: float
+    begins: Mapping[int, NDArray[np.bool_]] = dataclasses.field(default_factory=dict)
 
     @staticmethod
-    def of(columns: tuple[Column, ...], values: Array, noise: float) -> Histograms:
-        """From the released counts (C, all cells)."""
+    def of(
+        columns: tuple[Column, ...],
+        values: Array,
+        noise: float,
+        counted: tuple[Array, float] | None = None,
+    ) -> Histograms:
+        """From the released counts (C, all cells).
+
+        `counted` are the class sizes and their deviation, where they were counted, too.
+        """
         ends = np.cumsum([column.size for column in columns])
         released = np.split(values, ends[:-1], axis=1)
         parts = [
@@ -57,7 +68,10 @@ class Histograms:
             for column, table in zip(columns, released, strict=True)
         ]
         some = [part.table for part in parts]
-        found, known, sizes = clean(some, deviation(noise), [part.widths for part in parts])
+        if counted is not None:
+            counted = counted[0], deviation(counted[1])
+        widths = [part.widths for part in parts]
+        found, known, sizes = clean(some, deviation(noise), widths, counted)
         cleaned = [p.join(table, mask) for p, table, mask in zip(parts, found, known, strict=True)]
         filled = [part.mark(mask) for part, mask in zip(parts, known, strict=True)]
         return Histograms(columns, released, released, cleaned, filled, sizes, noise)
@@ -90,11 +104,12 @@ class Histograms:
         mass, kind = self.cleaned[column].sum(0), self.columns[column]
         if isinstance(kind, CodeColumn):
             return lump_rare(mass, floor=rare, slots=slots)
+        begins = self.begins.get(column)
         if not kind.nullable:
-            return quantile_bins(mass, most=most, floor=floor, slots=slots)
+            return quantile_bins(mass, most=most, floor=floor, slots=slots, begins=begins)
         # 'Missing' is the last cell, and always a bin of its own.
         known = np.maximum(mass[:-1], 1e-9)
-        found = quantile_bins(known, most=most, floor=floor, slots=slots - 1)
+        found = quantile_bins(known, most=most, floor=floor, slots=slots - 1, begins=begins)
         return np.append(found, found.max() + 1)
 
     def association(self, column: int) -> float:

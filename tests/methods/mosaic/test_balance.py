@@ -8,6 +8,7 @@ import pytest
 
 from nacre.fit import fit
 from nacre.methods.mosaic.balance import balanced
+from nacre.methods.mosaic.drawn import Drawn
 from nacre.methods.mosaic.mosaic import Mosaic
 from nacre.schema import Categorical, Integer, Schema
 
@@ -47,6 +48,7 @@ def test_a_fit_has_the_share_that_was_measured(generator):
 
 @pytest.mark.parametrize("wanted", [0.01, 0.5, 0.97])
 def test_any_share_can_be_met(generator, wanted):
-    found = balanced(generator, np.array([1 - wanted, wanted]), np.random.default_rng(2))
+    drawn = Drawn.of(generator, 20_000, np.random.default_rng(2))
+    found = balanced(generator, np.array([1 - wanted, wanted]), drawn)
     assert share(found) == pytest.approx(wanted, abs=0.02)
     assert np.array_equal(found.components, generator.components)

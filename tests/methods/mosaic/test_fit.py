@@ -1,11 +1,12 @@
 """The fit: closed-form moments are those of samples, and fitting stops where noise begins."""
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from nacre.histograms.draw import draw_bins, pick
-from nacre.methods.mosaic.fit import Targets, block_bounds, fit_mixtures, mixture, pair_moments
+from nacre.methods.mosaic.fit import FEW, LONG, block_bounds, fit_mixtures
+from nacre.methods.mosaic.misfit import Targets
+from nacre.methods.mosaic.mixture import Logits, mixture, pair_moments
 from nacre.methods.mosaic.sparse import Sparse
 from nacre.methods.mosaic.spectrum import Spectrum
 
@@ -17,13 +18,9 @@ for _column, (_start, _end) in enumerate(BLOCKS):
 
 def random_mixture(seed=0, components=5, classes=2):
     rng = np.random.default_rng(seed)
-    theta = {
-        "bins": rng.normal(0, 1.5, (components, 9)),
-        "label": rng.normal(0, 1.5, (components, classes)),
-        "weight": rng.normal(0, 1, components),
-    }
-    p, w = mixture({k: jnp.asarray(v) for k, v in theta.items()}, OWNER)
-    return np.asarray(p), np.asarray(w)
+    bins = rng.normal(0, 1.5, (components, 9))
+    label = rng.normal(0, 1.5, (components, classes))
+    return mixture(Logits(bins, label, rng.normal(0, 1, components)), OWNER)
 
 
 def draw(p, w, n, rng):
@@ -41,7 +38,7 @@ def test_probabilities_add_up_to_one():
 def test_closed_form_moments_are_those_of_samples():
     p, w = random_mixture()
     bins, label = draw(p, w, 200_000, np.random.default_rng(1))
-    moments = np.asarray(pair_moments(p, w))
+    moments = pair_moments(p, w)
     for i in range(3):
         for j in range(i + 1, 3):
             (a, b), (c, d) = BLOCKS[i], BLOCKS[j]
@@ -53,7 +50,7 @@ def test_closed_form_moments_are_those_of_samples():
 
 def targets(p, w, noise, seed=2, pooled=False):
     rng = np.random.default_rng(seed)
-    moments = np.asarray(pair_moments(p, w.sum(1, keepdims=True) if pooled else w), np.float64)
+    moments = pair_moments(p, w.sum(1, keepdims=True) if pooled else w)
     error = np.triu(rng.normal(0, noise, moments.shape))
     measured = 1 - OWNER @ OWNER.T
     return Targets(
@@ -78,7 +75,7 @@ def test_the_fit_comes_close_to_the_truth(pooled):
     assert q.shape == (40, 9) and v.shape == (40, 2)
     assert v.sum() == pytest.approx(1, abs=1e-5)
     sides = (w.sum(1, keepdims=True), v.sum(1, keepdims=True)) if pooled else (w, v)
-    truth, found = (np.asarray(pair_moments(a, b)) for a, b in zip((p, q), sides, strict=True))
+    truth, found = (pair_moments(a, b) for a, b in zip((p, q), sides, strict=True))
     measured = wanted.pair_precision > 0
     assert np.abs(truth - found)[:, measured].mean() < 2e-3
     assert v.T @ q == pytest.approx(w.T @ p, abs=5e-3)
@@ -95,3 +92,13 @@ def test_the_fit_stops_where_noise_begins():
         **SETTINGS,
     )
     assert len(done) < 10, "such noise hides everything beyond a few steps"
+
+
+def test_where_noise_is_small_fewer_fits_go_on():
+    p, w = random_mixture()
+    settings = {**SETTINGS, "fits": FEW + 2, "components": 4}
+    for noise, fits in ((1e-7, FEW), (0.1, FEW + 2)):
+        wanted = targets(p, w, noise)
+        q, v = fit_mixtures(wanted, steps=LONG + 20, rng=np.random.default_rng(0), **settings)
+        assert len(q) == len(v) == 4 * fits
+        assert v.sum() == pytest.approx(1, abs=1e-5)

@@ -66,7 +66,7 @@ def test_the_teacher_repairs_the_label_and_pairs_add_interactions():
     plain = blind(histograms, pairs)
     errors = [label_error(plain, truth)]
     for pair_deviation in (0.0, 1.0):
-        model = with_label_model(
+        model, _ = with_label_model(
             plain,
             histograms,
             pairs,
@@ -83,7 +83,7 @@ def test_the_teacher_repairs_the_label_and_pairs_add_interactions():
 
 def test_columns_stay_as_they_were_when_the_label_is_taught():
     histograms, pairs, _ = counts()
-    model = with_label_model(
+    model, _ = with_label_model(
         blind(histograms, pairs),
         histograms,
         pairs,
@@ -163,7 +163,7 @@ def test_a_label_of_one_class_needs_no_teacher():
     pairs = Pairs((0, 1), GROUPS, {(0, 1): np.ones((1, 3, 3))}, {(0, 1): NOISE})
     plain = blind(histograms, pairs, layout)
     rng = np.random.default_rng(0)
-    model = with_label_model(
+    model, _ = with_label_model(
         plain, histograms, pairs, trust=0.5, deviation=1.0, pair_deviation=1.0, rng=rng
     )
     assert (model.sample(9, rng).codes[:, 1] == 0).all()

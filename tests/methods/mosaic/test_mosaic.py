@@ -42,24 +42,40 @@ def test_a_narrow_table_is_counted_in_full():
     found = design(schema())
     assert found.by_class and found.joined == 5
     assert found.size == 3 * 24 * 24 + 6 * 24 * 6 + 36 + 3 * 24 + 2 * 6
-    first, single, pairs, choices, chosen = questions(Mosaic(), schema())
+    sizes, first, single, pairs, choices, chosen = questions(Mosaic(), schema())
+    assert sizes.bound.sensitivity(Adjacency.ADD_REMOVE) == 1
+    assert sizes.bound.sensitivity(Adjacency.REPLACE_ONE) == pytest.approx(2**0.5)
     assert first.bound.segments[0].norm == pytest.approx(5**0.5)
     assert single.bound.segments[0].norm == pairs.bound.segments[0].norm == NORM
     assert choices.bound.block_change(Adjacency.ADD_REMOVE) == 1
     assert chosen.bound.sensitivity(Adjacency.ADD_REMOVE) == pytest.approx(2**0.5)
-    shares = [question.share for question in (first, single, pairs, choices, chosen)]
+    shares = [question.share for question in (sizes, first, single, pairs, choices, chosen)]
     assert sum(shares) == pytest.approx(1)
-    assert len(questions(Mosaic(several=0), schema())) == 3
-    assert len(questions(Mosaic(), schema(classes=0))) == 3
+    assert len(questions(Mosaic(several=0), schema())) == 4
+    assert len(questions(Mosaic(), schema(classes=0))) == 4
+
+
+def test_small_tables_are_seen_through_fewer_cells():
+    encoder = TableEncoder(schema())
+    found = Mosaic().design(encoder)
+    assert found.resolved(encoder, 10**6, 20.0).most == found.most
+    small = found.resolved(encoder, 1000, 20.0)
+    assert 16 <= small.most == int(1000 / (20 * 2**0.5)) < found.most
+    assert sum(c.size for c in small.columns) < sum(c.size for c in found.columns)
+    assert found.resolved(encoder, 1, 20.0).most == 16
+    kept = "joined", "by_class", "size", "crossed", "classes"  # what the plan has said stays
+    assert all(getattr(small, name) == getattr(found, name) for name in kept)
+    few = Schema({"x": Integer(low=0, high=9), "z": Integer(low=0, high=12), "y": Boolean()})
+    assert "number of rows" not in [q.name for q in questions(Mosaic(), few)]
 
 
 def test_single_values_are_looked_for_only_where_cells_hold_several():
     short = schema(0, 2, 2, x=Integer(low=0, high=100), z=Real(low=0, high=1))
     names = [q.name for q in questions(Mosaic(), short)]
-    assert names[:2] == ["histograms", "pairs of columns"]
+    assert names[:3] == ["number of rows", "histograms", "pairs of columns"]
     assert [q.name for q in questions(Mosaic(single=0), schema())] == names
     alone = questions(Mosaic(), schema(1, 0, 0))
-    assert [q.name for q in alone] == ["histograms", "values in heavy cells"]
+    assert [q.name for q in alone] == ["number of rows", "histograms", "values in heavy cells"]
     assert sum(q.share for q in alone) == pytest.approx(1)
 
 
@@ -214,3 +230,11 @@ def test_few_rows_of_many_columns_are_warned_of():
         plan(schema(15, 5), method=Mosaic(), epsilon=1, delta=1e-6, rows=700)
     found = plan(schema(), method=Mosaic(), epsilon=1, delta=1e-6, rows=100_000)
     assert "Among 100,000 rows noise will hide the link of two columns" in str(found)
+
+
+def test_categories_of_too_many_values_are_named():
+    values = [str(1000 + code) for code in range(400)]
+    long = Schema({"postcode": Categorical(values=values), "age": Integer(low=0, high=99)})
+    assert "postcode" not in plan(long, epsilon=0.1, delta=1e-9, rows=10**7).outlook
+    with pytest.warns(UserWarning, match=r"common in postcode \(400 values\): group them"):
+        plan(long, epsilon=0.1, delta=1e-6, rows=12_000)

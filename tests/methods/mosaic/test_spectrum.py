@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nacre.methods.mosaic.fit import _group_sums
+from nacre.methods.mosaic.misfit import group_sums
 from nacre.methods.mosaic.spectrum import Spectrum
 
 BINS, ORDERED = [5, 4, 3], [5, 3, 0]
@@ -13,7 +13,8 @@ MEASURED = 1 - np.eye(3)
 def sums(errors):
     spectrum = Spectrum.of(ORDERED, BINS, MEASURED, len(errors))
     turned = spectrum.basis.T @ errors @ spectrum.basis
-    return spectrum, _group_sums(turned, vars(spectrum), np)
+    contrasts = np.einsum("cde,cf->fde", turned, spectrum.classes)
+    return spectrum, group_sums(contrasts, spectrum.class_groups, spectrum.groups)
 
 
 def test_no_square_is_lost_or_counted_twice():

@@ -7,15 +7,15 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
+from nacre.methods.mosaic.drawn import Drawn
 from nacre.methods.mosaic.generator import MosaicGenerator
 
-ROWS = 20_000  # of the model, by which shares are seen
 ROUNDS = 30
 CLOSE = 1e-5
 
 
 def balanced(
-    generator: MosaicGenerator, shares: NDArray[np.float64], rng: np.random.Generator
+    generator: MosaicGenerator, shares: NDArray[np.float64], drawn: Drawn
 ) -> MosaicGenerator:
     """The generator with one more constant for each class, so that labels have these shares.
 
@@ -25,12 +25,11 @@ def balanced(
     Args:
         generator: with a label model.
         shares: of the classes, noisy, that add up to one.
-        rng: for the rows.
+        drawn: rows of its mixture, by which shares are seen.
     """
     if generator.trust is None or len(shares) < 2:
         return generator
-    cells, _ = generator.rows(ROWS, rng)
-    chance = np.maximum(generator.posterior(cells), 1e-12)
+    chance = np.maximum(drawn.chances(generator), 1e-12)
     wanted, more = np.maximum(shares, 1e-9), np.zeros(len(shares))
     for _ in range(ROUNDS):
         tilted = chance * np.exp(more)

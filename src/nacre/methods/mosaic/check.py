@@ -30,7 +30,25 @@ def check(generator: MosaicGenerator) -> None:
     joined = _check_pairs(g, g.weights.shape[1])
     _check_tables(g, joined)
     _check_kept(g)
+    _check_target(g)
     Atoms(g.atoms, g.atom_shares).check(g.layout, g.sizes)
+
+
+def _check_target(g: MosaicGenerator) -> None:
+    """A numeric label is a loose column whose cells belong to classes, in order."""
+    if (g.target is None) != (g.target_classes is None):
+        raise NacreError("The mosaic has a numeric label without its classes.")
+    if g.target is None or g.target_classes is None:
+        return
+    if g.label is not None or g.target >= len(g.layout.numbers) or g.is_joined(g.target):
+        raise NacreError("The mosaic's numeric label is no number, or not its only label.")
+    classes, count = g.target_classes, g.weights.shape[1]
+    if classes.shape != (g.sizes[g.target],) or not np.array_equal(
+        np.unique(classes), np.arange(count)
+    ):
+        raise NacreError("The mosaic's numeric label has other classes than its mixture.")
+    if (np.diff(classes) < 0).any():
+        raise NacreError("The classes of the mosaic's numeric label are not in order.")
 
 
 def _check_kept(g: MosaicGenerator) -> None:

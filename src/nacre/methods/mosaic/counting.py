@@ -17,18 +17,22 @@ from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.histograms.bins import bin_sums
+from nacre.histograms.cells import CodeColumn, Column
 from nacre.histograms.histograms import Histograms, deviation
-from nacre.methods.mosaic.learn import Loose, Pairs
+from nacre.methods.mosaic.learn import Labeled, Loose, Pairs
 from nacre.methods.mosaic.spectrum import FAINT
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-COARSEST = 0.2  # the least share that a bin must be able to have for a column to be joined
+COARSEST = 0.2  # the largest share that a bin has to have, however large the noise
+SEEN = 0.1  # columns are joined only while bins of this share stand out of the noise
 EVEN = 1 / 3  # a table's weight grows with so much power of its size: least error in all of them
 CLEAR = 3.0  # noise deviations, about, that a cell of two equal bins of numbers is to hold
-TARGET = 2.0  # weight of a table of a numeric label beside that of others
-LOOSE = 4.0  # weight of a loose column's bins beside that of a table of their size
+VALUES = 128  # of a category that are counted with a numeric label, each with RARE of the rows
+RARE = 0.002
+TARGET = 2.0  # weight of a table of a numeric label's classes beside that of others
+LOOSE = 2.0  # weight of a loose column's bins beside that of a table of their size
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +43,8 @@ class Counting:
     commonest[k] is the bin of a loose column that is not counted: it holds the rows that no other
     bin does.  So a row contributes only where it is unusual, and a thousand columns that are
     mostly 'no' cost as little as a row's few 'yes'; the vault clips rows that have too many.
+    The classes of a numeric label, the `target`, are counted with each joined column, last, and in
+    bins of their own: `labeled`, which are those of the pairs or parts of them.
     """
 
     joined: tuple[int, ...]
@@ -46,6 +52,8 @@ class Counting:
     groups: dict[int, Index]
     commonest: dict[int, int]
     weights: NDArray[np.int64]
+    target: int | None = None
+    labeled: dict[int, Index] = dataclasses.field(default_factory=dict)
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -60,7 +68,12 @@ class Counting:
     def sizes(self) -> list[int]:
         """How many values each table has."""
         wide = {column: self.bins(column) for column in self.groups}
-        return [wide[c] for c in self.loose] + [wide[i] * wide[j] for i, j in self.pairs]
+        classes = 0 if self.target is None else wide[self.target]
+        return [
+            *(wide[c] for c in self.loose),
+            *(wide[i] * wide[j] for i, j in self.pairs),
+            *(classes * (int(group.max()) + 1) for group in self.labeled.values()),
+        ]
 
     def split(self, values: Array, noise: float) -> tuple[Loose, Pairs]:
         """Released values (classes or 1, size), each weighted one with deviation `noise`."""
@@ -72,10 +85,18 @@ class Counting:
         places = {column: place for place, column in enumerate(self.joined)}
         shaped = {
             (places[i], places[j]): table.reshape(len(values), self.bins(i), self.bins(j))
-            for (i, j), table in zip(self.pairs, tables[alone:], strict=True)
+            for (i, j), table in zip(self.pairs, tables[alone:], strict=False)
         }
         groups = [self.groups[column] for column in self.joined]
-        pairs = Pairs(self.joined, groups, shaped, dict(zip(shaped, noises[alone:], strict=True)))
+        last = alone + len(shaped)
+        labeled = {
+            place: Labeled(group, table.reshape(-1, int(group.max()) + 1), noise)
+            for place, (group, table, noise) in enumerate(
+                zip(self.labeled.values(), tables[last:], noises[last:], strict=True)
+            )
+        }
+        noise_of = dict(zip(shaped, noises[alone:last], strict=True))
+        pairs = Pairs(self.joined, groups, shaped, noise_of, labeled)
         own = {column: self.groups[column] for column in self.loose}
         return Loose(own, self.commonest, tables[:alone], noises[:alone]), pairs
 
@@ -90,33 +111,58 @@ def plan_counting(
     norm: int,
     noise: float,
     by_class: bool,
-    target: int | None = None,
+    target: tuple[int, Index] | None = None,
 ) -> Counting:
     """The finest counting of at most `most` joined columns that noise and `size` allow.
 
     `order` lists the columns, those first that should be joined; `noise` is the deviation of a
-    release in which a row's norm is `norm`.  Columns are joined only while bins of `COARSEST` are
-    three noise deviations above zero.  Tables of the `target`, a numeric label, weigh more.
+    release in which a row's norm is `norm`.  Columns are joined only while bins of `SEEN` are
+    three noise deviations above zero.  The `target` is a numeric label and the class of each of its
+    cells.
     """
+    own = {} if target is None else {target[0]: target[1]}
     unusual = np.array([1 - table.sum(0).max() / histograms.total for table in histograms.cleaned])
     for count in _counts(min(most, len(order))):
         joined = tuple(sorted(order[:count]))
         loose = tuple(sorted(order[count:])) if by_class else ()
         crowd = _crowd(np.full(len(loose), LOOSE), unusual[list(loose)])
-        weight = norm / math.sqrt(count * (count - 1) / 2 + crowd + 1e-9)
+        tables = count * (count - 1) / 2 + TARGET**2 * count * len(own)
+        weight = norm / math.sqrt(tables + crowd + 1e-9)
         error = noise / weight / histograms.total
-        if 3 * error > COARSEST and count > 2:
+        if 3 * error > SEEN and count > 2:
             continue
         # Four bins of each last: the public bound has room for those, whatever is joined.
         for fine in sorted({max(bins * part // 4, 4) for part in range(5)}, reverse=True):
             groups = _groups(histograms, (*joined, *loose), fine, error)
             masses = {c: bin_sums(groups[c], histograms.cleaned[c]).sum(0) for c in loose}
             commonest = {column: int(mass.argmax()) for column, mass in masses.items()}
-            found = Counting(joined, loose, groups, commonest, np.zeros(0, np.int64))
+            labeled = {c: _labeled(histograms, c, groups[c]) for c in joined} if own else {}
+            found = Counting(
+                joined,
+                loose,
+                groups | own,
+                commonest,
+                np.zeros(0, np.int64),
+                None if target is None else target[0],
+                labeled,
+            )
             if sum(found.sizes) <= size:
                 rest = np.array([1 - mass.max() / mass.sum() for mass in masses.values()])
-                return dataclasses.replace(found, weights=_weights(found, rest, norm, target))
+                return dataclasses.replace(found, weights=_weights(found, rest, norm))
     raise NacreError(f"Not even two columns can be joined within {size} values.")
+
+
+def _labeled(histograms: Histograms, column: int, group: Index) -> Index:
+    """The bins in which a column is counted with a numeric label: more of a category's values."""
+    if not isinstance(histograms.columns[column], CodeColumn):
+        return group
+    return histograms.group(column, most=VALUES, floor=RARE, rare=RARE, slots=VALUES)
+
+
+def labeled_bins(columns: Sequence[Column], bins: int) -> list[int]:
+    """How many bins each column can have where it is counted with a numeric label."""
+    most = [VALUES if isinstance(c, CodeColumn) else bins + bins // 2 + 1 for c in columns]
+    return [min(column.size, own) for column, own in zip(columns, most, strict=True)]
 
 
 def _counts(most: int) -> list[int]:
@@ -144,13 +190,11 @@ def _groups(
     }
 
 
-def _weights(
-    counting: Counting, unusual: Array, norm: int, target: int | None
-) -> NDArray[np.int64]:
+def _weights(counting: Counting, unusual: Array, norm: int) -> NDArray[np.int64]:
     """Whole weights of the tables: hardly a row's contribution is longer than `norm`."""
     raw, alone = np.array(counting.sizes, np.float64) ** EVEN, len(counting.loose)
     raw[:alone] *= LOOSE
-    raw[alone:] *= [TARGET if target in pair else 1.0 for pair in counting.pairs]
+    raw[alone + len(counting.pairs) :] *= TARGET
     square = (raw[alone:] ** 2).sum() + _crowd(raw[:alone], unusual)
     return np.maximum(np.floor(raw * norm / np.sqrt(square)), 1).astype(np.int64)
 

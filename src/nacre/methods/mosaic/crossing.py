@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from nacre.methods.mosaic.drawn import Drawn
 from nacre.methods.mosaic.generator import SLOTS, WIDEST, MosaicGenerator
 from nacre.rows import Label
 from nacre.vault import Bound, Choice, Segment, Sum
@@ -35,7 +36,7 @@ COLUMNS = 12  # among which tables are looked for, at most
 CHOSEN = 2  # tables
 CHOOSING = 0.4  # share of the budget for links of several columns that choosing takes
 SHARED = 2  # columns that two chosen tables have in common, at most: or both may show the same link
-ROWS = 30_000  # drawn for comparison
+ROWS = 30_000  # that are compared, at most
 SHARE = 0.1  # of the rows that a bin is to hold, at least
 
 
@@ -115,17 +116,17 @@ def learn_crossings(
     crossing: Crossing,
     places: Places,
     total: float,
-    rng: np.random.Generator,
+    drawn: Drawn,
 ) -> MosaicGenerator:
-    """The generator with a label model that knows the chosen tables, too."""
+    """The generator with a label model that knows the chosen tables, too; `drawn` are its rows."""
     from nacre.embed.blocks import cross_features
 
     choice, counting = questions
     tables = crossing.named(candidates(len(crossing.columns)))
     generator = dataclasses.replace(generator, coarse=crossing.bins)
-    cells, _ = generator.rows(int(np.clip(total, 2000, ROWS)), rng)
-    chance, scale = generator.posterior(cells), total / len(cells)
-    found = [_table(*generator.crossed(cells, table), chance) for table in tables]
+    drawn = drawn.first(ROWS)
+    cells, chance, scale = drawn.cells, drawn.chances(generator), total / len(drawn.cells)
+    found = _tables(generator, cells, tables, chance)
     starts = np.cumsum([0, *(table.shape[1] for table in found)])[:-1]
     choose = vault.choose(choice, cross_features(places, crossing.bins, tables, SLOTS, starts))
     noise = vault.noise(counting)
@@ -151,9 +152,22 @@ def _apart(table: Columns, others: Sequence[Columns]) -> bool:
     return all(len({*table} & {*other}) <= SHARED for other in others)
 
 
-def _table(cell: Index, size: int, chance: Array) -> Array:
-    """What each cell holds of each class, (C, size)."""
-    return np.stack([np.bincount(cell, column, size) for column in chance.T])
+def _tables(
+    generator: MosaicGenerator, cells: Index, tables: Sequence[Columns], chance: Array
+) -> list[Array]:
+    """What each cell of each table holds of each class, (C, size)."""
+    own = {column: generator.crossed(cells, [column])[0] for table in tables for column in table}
+    known: dict[Columns, Index] = {(column,): bins for column, bins in own.items()}
+    found = []
+    for table in tables:
+        for end in range(2, len(table)):  # where tables begin alike
+            if table[:end] not in known:
+                known[table[:end]] = known[table[: end - 1]] * SLOTS + own[table[end - 1]]
+        cell, size = known[table[:-1]] * SLOTS + own[table[-1]], SLOTS ** len(table)
+        others = [np.bincount(cell, column, size) for column in chance.T[1:]]
+        every = np.bincount(cell, minlength=size)  # chances add up to one
+        found.append(np.stack([every - np.sum(others, axis=0), *others]))
+    return found
 
 
 def _taught(

@@ -11,23 +11,18 @@ import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.histograms.atoms import Atoms
-from nacre.histograms.cells import (
-    EXACT_TICKS,
-    FEWEST_CELLS,
-    CodeColumn,
-    Column,
-    table_columns,
-)
+from nacre.histograms.cells import EXACT_TICKS, FEWEST_CELLS, CodeColumn, Column
 from nacre.histograms.columns import known_columns
 from nacre.histograms.crosstable import CrossTable
 from nacre.histograms.draw import (
+    cells_at,
     chances,
     decode,
     draw_bins,
@@ -35,12 +30,16 @@ from nacre.histograms.draw import (
     draw_labels,
     log_posterior,
     pick,
+    slopes,
 )
 from nacre.histograms.measurement import Measurement
 from nacre.methods.mosaic.sparse import relink
 from nacre.nets import stored
 from nacre.nets.generator import AbstractGenerator
 from nacre.schema import Encoded, Layout
+
+if TYPE_CHECKING:
+    from nacre.methods.mosaic.target import Target
 
 Array = NDArray[np.float32]
 Index = NDArray[np.int64]
@@ -81,6 +80,8 @@ class MosaicGenerator(AbstractGenerator):
         pair_noise: (pairs,) the deviation of one of these counts.
         atoms: (A, 3) single values inside wide cells: number, cell and tick.
         atom_shares: (A,) of the rows of their cells.
+        target: the column that is a numeric label, if there is one.
+        target_classes: (cells of that column,) the class of each; those that are missing come last.
         fixed: codes that every row is to have.
     """
 
@@ -121,6 +122,10 @@ class MosaicGenerator(AbstractGenerator):
     atom_shares: Array = stored.field(
         stored.Array(None, low=0), default_factory=lambda: Atoms.none().shares
     )
+    target: int | None = stored.field(stored.Whole(low=0, optional=True), default=None)
+    target_classes: Index | None = stored.field(
+        stored.Array(None, dtype=np.int64, low=0, optional=True), default=None
+    )
     fixed: Mapping[int, int] = dataclasses.field(default_factory=dict)
 
     def given(self, fixed: Mapping[int, int]) -> Self:
@@ -131,18 +136,27 @@ class MosaicGenerator(AbstractGenerator):
         """The same with single values inside its cells."""
         return dataclasses.replace(self, atoms=atoms.places, atom_shares=atoms.shares)
 
+    def with_target(self, target: Target | None) -> Self:
+        """The same with a numeric label that was cut into classes."""
+        if target is None:
+            return self
+        return dataclasses.replace(self, target=target.column, target_classes=target.group)
+
     def sample(self, n: int, rng: np.random.Generator) -> Encoded:
         """Draw rows; conditions hold by Bayes' rule, but for what links draw again."""
         layout, fixed, classes = self.layout, self.fixed, self.weights.shape[1]
         columns = known_columns(layout, self.label, self.most, self.sizes, classes)
         given = self._given(columns, fixed)
         by_class = self._class_weights(given, fixed)
+        chance = None
         if self.trust is None:
             cells, label = self.rows(n, rng, given, by_class)
         else:
-            cells, label = self._taught(n, rng, given, by_class)
+            cells, label, chance = self._taught(n, rng, given, by_class)
         for column in range(len(columns)):
-            if not self.is_joined(column):
+            if column == self.target and chance is not None:
+                cells[:, column] = self._inside_classes(chance, label, columns[column], rng)
+            elif not self.is_joined(column):
                 span, none = self._span(column), np.zeros(n, np.int64)
                 group = np.zeros(self.sizes[column], np.int64)
                 cells[:, column] = draw_cells(self.inside[:, span], group, none, label, rng)
@@ -180,10 +194,24 @@ class MosaicGenerator(AbstractGenerator):
         cells = np.zeros((n, len(self.sizes)), np.int64)
         for column, drawn in bins.items():
             inside, group = self.inside[:, self._span(column)], self.group(column)
-            cells[:, column] = draw_cells(inside, group, drawn, label, rng)
+            slope = self._slope(column, component, drawn)
+            cells[:, column] = draw_cells(inside, group, drawn, label, rng, slope)
         for column, cell in given.items():
             cells[:, column] = cell
         return cells, label
+
+    def _slope(self, column: int, component: Index, bins: Index) -> NDArray[np.float64] | None:
+        """To which end of its bin a number leans in each row, as its component's bins beside tell.
+
+        So what two numbers have to do with each other goes on inside their bins.
+        """
+        if column >= len(self.layout.numbers):
+            return None
+        own, name = self._components(column), self.layout.numbers[column].name
+        nullable = any(c.name == name and c.role == "missing" for c in self.layout.codes)
+        shares = self.weights.sum(1, dtype=np.float64) @ own
+        found = slopes(own, shares / shares.sum(), own.shape[1] - nullable)
+        return found[component, bins]
 
     def _relink(
         self, bins: dict[int, Index], given: Mapping[int, int], rng: np.random.Generator
@@ -202,7 +230,7 @@ class MosaicGenerator(AbstractGenerator):
 
     def posterior(self, cells: Index) -> NDArray[np.float64]:
         """P(class | joined columns), (n, C): the mixture's, tilted by the teacher."""
-        return chances(self.base(cells) + self._tilts(cells))
+        return chances(self.base(cells) + self.tilts(cells))
 
     def base(self, cells: Index) -> NDArray[np.float64]:
         """Log chances before the tilt: the mixture's posterior, drawn towards the class shares."""
@@ -213,7 +241,8 @@ class MosaicGenerator(AbstractGenerator):
         trust = 1.0 if self.trust is None else self.trust
         return trust * own + (1 - trust) * shares
 
-    def _tilts(self, cells: Index) -> NDArray[np.float64]:
+    def tilts(self, cells: Index) -> NDArray[np.float64]:
+        """What the label model adds to the log chances, (n, C)."""
         total = np.zeros((len(cells), len(self.tilt)))
         for column in range(len(self.sizes)):
             if self.is_joined(column):
@@ -252,15 +281,18 @@ class MosaicGenerator(AbstractGenerator):
         rng: np.random.Generator,
         given: Mapping[int, int],
         by_class: NDArray[np.float64],
-    ) -> tuple[Index, Index]:
-        """Rows with the teacher's labels; conditions on the label by rejection, hence exact.
+    ) -> tuple[Index, Index, NDArray[np.float64]]:
+        """Rows, the teacher's labels, and the chances of these.
+
+        Conditions on the label hold by rejection, hence exactly.
 
         If the condition is so rare that `CANDIDATES` rows are not enough, the rows still missing
         are drawn from those candidates in proportion to their chances.
         """
         if (by_class == 1).all():
             cells, _ = self.rows(n, rng, given)
-            return cells, draw_labels(self.posterior(cells), rng)
+            chance = self.posterior(cells)
+            return cells, draw_labels(chance, rng), chance
         kept: list[Index] = []
         tried: list[Index] = []
         missing, rate = n, 0.5
@@ -279,7 +311,18 @@ class MosaicGenerator(AbstractGenerator):
                 raise NacreError(NOT_POSSIBLE)
             found = np.concatenate([found, pool[pick(chance, n - len(found), rng)]])
         chance = self.posterior(found) * by_class
-        return found, draw_labels(chance / chance.sum(1, keepdims=True), rng)
+        chance = chance / chance.sum(1, keepdims=True)
+        return found, draw_labels(chance, rng), chance
+
+    def _inside_classes(
+        self, chance: NDArray[np.float64], label: Index, column: Column, rng: np.random.Generator
+    ) -> Index:
+        """The cell of a numeric label, given its class and what the row makes of its neighbors."""
+        from nacre.methods.mosaic.target import within_classes
+
+        shares = self.weights.sum(0, dtype=np.float64)
+        place = within_classes(chance, label, shares, len(shares) - column.nullable, rng)
+        return cells_at(self.inside[:, self._span(self.target or 0)], label, place)
 
     def _given(self, columns: tuple[Column, ...], fixed: Mapping[int, int]) -> dict[int, int]:
         """The fixed codes other than the label's, by column."""
@@ -329,13 +372,9 @@ class MosaicGenerator(AbstractGenerator):
 
     def measured(self) -> tuple[Measurement, ...]:
         """The histograms of the first release."""
-        from nacre.histograms.measured import measured
+        from nacre.methods.mosaic.tables import measured_histograms
 
-        if self.counts is None:
-            return ()
-        layout = self.layout
-        columns = table_columns(layout, self.label, self.most)
-        return measured(self.counts, self.noise, columns, layout, self.label)
+        return measured_histograms(self)
 
     def released(self) -> tuple[CrossTable, ...]:
         """Each column and the label, from the first release; pairs of columns, from the second."""

@@ -8,14 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.histograms.bins import bin_sums, within
-from nacre.histograms.cells import CodeColumn
+from nacre.histograms.cells import CodeColumn, Column
 from nacre.histograms.draw import chances
 from nacre.histograms.histograms import Histograms
-from nacre.methods.mosaic.fit import Targets, block_bounds
+from nacre.methods.mosaic.drawn import Drawn
+from nacre.methods.mosaic.fit import block_bounds
 from nacre.methods.mosaic.generator import MosaicGenerator
+from nacre.methods.mosaic.misfit import Targets
 from nacre.methods.mosaic.sparse import Link, Sparse, find_links
-from nacre.methods.mosaic.spectrum import Spectrum
-from nacre.methods.mosaic.teacher import Evidence, evidence, teach
+from nacre.methods.mosaic.spectrum import Spectrum, Waves
+from nacre.methods.mosaic.teacher import Evidence, evidence, in_waves, teach
 from nacre.schema import Layout
 
 Array = NDArray[np.float64]
@@ -28,17 +30,50 @@ NOTHING = 1e-9  # rows
 
 
 @dataclasses.dataclass(frozen=True)
+class Labeled:
+    """Counts (classes of a numeric label, bins of a column), each cell's bin, and the noise."""
+
+    group: Index
+    table: Array
+    noise: float
+
+    def over(self, coarse: Index) -> tuple[Array, Array]:
+        """The counts of coarser bins, and their variances."""
+        bins = np.zeros(self.table.shape[1], np.int64)
+        bins[self.group] = coarse
+        counted = np.bincount(bins).astype(np.float64)
+        return bin_sums(bins, self.table), self.noise**2 * counted
+
+
+def _mean(counts: Array, variance: Array, again: Array, spread: Array) -> tuple[Array, Array]:
+    """Two countings of the same bins, averaged by their precision, and the variances of that."""
+    total = 1 / variance + 1 / spread
+    return (counts / variance + again / spread) / total, 1 / total
+
+
+@dataclasses.dataclass(frozen=True)
 class Pairs:
     """Two-way counts of the `joined` columns' bins, by class or over all classes.
 
     tables[i, j] has shape (classes or 1, bins of i, bins of j), i and j being places in `joined`;
-    noise[i, j] is the deviation of each of its counts.
+    noise[i, j] is the deviation of each of its counts.  labeled[i] has the counts of i with the
+    classes of a numeric label, where there is such a label.  zeros[i, j] are pairs of bins that no
+    permitted row can have.
     """
 
     joined: tuple[int, ...]
     groups: list[Index]
     tables: dict[tuple[int, int], Array]
     noise: dict[tuple[int, int], float]
+    labeled: dict[int, Labeled] = dataclasses.field(default_factory=dict)
+    zeros: dict[tuple[int, int], NDArray[np.bool_]] = dataclasses.field(default_factory=dict)
+
+    def averaged(self, place: int, counts: Array, variance: Array) -> tuple[Array, Array]:
+        """Counts of a column's bins by class, those with a numeric label's classes among them."""
+        if place not in self.labeled:
+            return counts, variance
+        table, noise = self.labeled[place].over(self.groups[place])
+        return _mean(counts, variance, table, noise)
 
     @property
     def bins(self) -> list[int]:
@@ -98,7 +133,7 @@ def _completed(counts: Array, place: int, total: float) -> Array:
     found = np.maximum(counts, 0.0)
     found[place] = 0.0
     found *= min(1.0, total / max(float(found.sum()), 1e-9))
-    found[place] = total - found.sum()
+    found[place] = max(total - float(found.sum()), 0.0)  # rounding may leave -1e-16
     return found
 
 
@@ -108,14 +143,16 @@ def agreed(histograms: Histograms, pairs: Pairs) -> Histograms:
     Each table, added up over its other column, counts the bins once more.  All countings of a bin
     are averaged by their precision; its cells share equally in what that changes.
     """
-    if len(next(iter(pairs.tables.values()))) != len(histograms.sizes):
+    by_class = len(next(iter(pairs.tables.values()))) == len(histograms.sizes)
+    if not by_class and not pairs.labeled:
         return histograms
     noisy, cleaned = list(histograms.noisy), list(histograms.cleaned)
     for place, (column, group) in enumerate(zip(pairs.joined, pairs.groups, strict=True)):
         before, variance = histograms.binned(column, group)
-        total, weight = before / variance, 1 / variance
+        mean, spread = pairs.averaged(place, before, variance)
+        total, weight = mean / spread, 1 / spread
         for (i, j), table in pairs.tables.items():
-            if place in (i, j):
+            if by_class and place in (i, j):
                 axis = 2 if place == i else 1
                 again = 1 / (pairs.noise[i, j] ** 2 * table.shape[axis])
                 total, weight = total + table.sum(axis) * again, weight + again
@@ -151,10 +188,11 @@ def targets(histograms: Histograms, pairs: Pairs) -> Targets:
         moments[:, right, left] = table.transpose(0, 2, 1)
         precision[left, right] = precision[right, left] = (total / pairs.noise[i, j]) ** 2
     single, single_precision = np.zeros((classes, places)), np.zeros(places)
-    for column, group, block in zip(pairs.joined, pairs.groups, blocks, strict=True):
-        counts, variance = histograms.binned(column, group)
+    kept = zip(pairs.joined, pairs.groups, blocks, strict=True)
+    for place, (column, group, block) in enumerate(kept):
+        counts, variance = pairs.averaged(place, *histograms.binned(column, group))
         single[:, slice(*block)], single_precision[slice(*block)] = counts, total**2 / variance
-    sparse = Sparse.of(pairs.tables, pairs.noise, blocks, total)
+    sparse = Sparse.of(pairs.tables, pairs.noise, blocks, total, pairs.zeros)
     ordered = [
         0 if isinstance(kind, CodeColumn) else bins - kind.nullable
         for kind, bins in zip(
@@ -188,6 +226,15 @@ def emptied(
         own = found[:, start:end] * np.where(empty, shares @ ratio, 1.0)
         found[:, start:end] = own / np.maximum(own.sum(1, keepdims=True), 1e-12)
     return found.astype(np.float32)
+
+
+def alone(histograms: Histograms, most: int, label: int | None, layout: Layout) -> MosaicGenerator:
+    """The generator of columns of which no pairs are known: they follow from the label."""
+    components = np.zeros((1, 0), np.float32)
+    weights = (histograms.sizes / histograms.total)[None].astype(np.float32)
+    return without_label_model(
+        histograms, None, components, weights, most=most, label=label, layout=layout
+    )
 
 
 def without_label_model(
@@ -238,7 +285,7 @@ def _links(
 ) -> list[Link]:
     """What has to be linked; columns by their places in the table."""
     blocks = block_bounds(pairs.bins)
-    sparse = Sparse.of(pairs.tables, pairs.noise, blocks, histograms.total)
+    sparse = Sparse.of(pairs.tables, pairs.noise, blocks, histograms.total, pairs.zeros)
     moments = components.T.astype(np.float64) @ (components * weights.sum(1, keepdims=True))
     found = find_links(moments, sparse, blocks)
     return [Link(pairs.joined[k.parent], pairs.joined[k.child], k.table) for k in found]
@@ -253,21 +300,20 @@ def with_label_model(
     deviation: float,
     pair_deviation: float,
     rng: np.random.Generator,
-) -> MosaicGenerator:
-    """The generator with a label model that meets the noisy counts over its own rows."""
+) -> tuple[MosaicGenerator, Drawn]:
+    """The generator with a label model that meets the noisy counts over its own rows; and these."""
     classes, columns = len(histograms.sizes), len(pairs.joined)
-    if classes == 1:
-        return generator  # there is nothing to tell apart
+    if classes == 1:  # there is nothing to tell apart
+        return generator, Drawn.of(generator, 1, rng)
     enough = WORK // (classes * (columns + 40))
     n = int(np.clip(histograms.total, 2000, np.clip(enough, 4000, TEACHER_ROWS)))
     generator = dataclasses.replace(generator, trust=trust)
-    cells, _ = generator.rows(n, rng)
-    base, scale = generator.base(cells), n / histograms.total
+    drawn, scale = Drawn.of(generator, n, rng), n / histograms.total
+    cells, base = drawn.cells, drawn.base
     shares = histograms.sizes / histograms.total
     groups, tables = [], []
-    for column in pairs.joined:
-        group = histograms.group(column, most=TEACHER_BINS, floor=0.002, rare=0.002, slots=10**9)
-        counts, variance = histograms.binned(column, group)
+    for place, column in enumerate(pairs.joined):
+        group, counts, variance = _label_table(histograms, pairs, place)
         cell = group[cells[:, column]]
         tables.append(evidence(cell, counts * scale, variance * scale**2, shares, deviation))
         groups.append(group)
@@ -277,18 +323,50 @@ def with_label_model(
         chance, room = chances(base), max(WORK // (n * classes) - columns, 0)
         chosen = sorted(found, key=lambda pair: -found[pair].surprise(chance))[:room]
         tables += [found[pair] for pair in chosen]
-    learned = teach(base, tables)
+    waves = None
+    if generator.target is not None:
+        ordered = classes - histograms.columns[generator.target].nullable
+        waves, chance = Waves.of(ordered, classes), chances(base)
+        kinds = [histograms.columns[column] for column in pairs.joined]
+        tables = [
+            in_waves(table, chance, waves, column_waves(kind, table.target.shape[1]), deviation)
+            for kind, table in zip(kinds, tables, strict=True)
+        ]
+    learned = teach(base, tables, waves=waves)
     tilt = generator.tilt.copy()
     starts = np.cumsum([0, *generator.sizes])
     for column, group, table in zip(pairs.joined, groups, learned, strict=False):
         tilt[:, starts[column] : starts[column + 1]] = table[:, group]
     nothing = np.zeros((classes, 0), np.float32)
-    return dataclasses.replace(
+    taught = dataclasses.replace(
         generator,
         tilt=tilt,
         pairs=np.array(chosen, np.int64).reshape(-1, 2),
         pair_tilt=np.concatenate([nothing, *learned[columns:]], axis=1).astype(np.float32),
     )
+    return taught, drawn
+
+
+def _label_table(histograms: Histograms, pairs: Pairs, place: int) -> tuple[Index, Array, Array]:
+    """Bins of a joined column by which the label is learned, their counts by class, and variances.
+
+    The classes of a numeric label are many and hold few rows each: they are learned from the bins
+    in which they were counted with the column.
+    """
+    column = pairs.joined[place]
+    if place not in pairs.labeled:
+        group = histograms.group(column, most=TEACHER_BINS, floor=0.002, rare=0.002, slots=10**9)
+        return group, *histograms.binned(column, group)
+    again = pairs.labeled[place]
+    counts, variance = histograms.binned(column, again.group)
+    return again.group, *_mean(counts, variance, *again.over(again.group))
+
+
+def column_waves(kind: Column, bins: int) -> Waves:
+    """Those of a column's bins: categories are each a vector by itself."""
+    if isinstance(kind, CodeColumn):
+        return Waves(np.eye(bins), np.zeros(bins, np.int64))
+    return Waves.of(bins - kind.nullable, bins)
 
 
 def _pair_evidence(

@@ -12,50 +12,35 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
-from nacre.histograms.cells import EXACT_TICKS, Column, table_columns
+from nacre.histograms.cells import EXACT_TICKS, CodeColumn
 from nacre.methods.method import AbstractMethod, Outlook
+from nacre.methods.mosaic.design import Design, design_of
+from nacre.methods.mosaic.target import target_question
 from nacre.methods.randomness import public_rng
 from nacre.methods.settings import setting, settle
-from nacre.rows import TableEncoder
+from nacre.rows import Label, TableEncoder
 from nacre.vault import Adjacency, Bound, Choice, Segment, Sum
 
 if TYPE_CHECKING:
-    from nacre.histograms.atoms import Atoms
+    import numpy as np
+
     from nacre.histograms.histograms import Histograms
+    from nacre.methods.mosaic.asking import Seen
     from nacre.methods.mosaic.generator import MosaicGenerator
-    from nacre.methods.mosaic.learn import Loose, Pairs
+    from nacre.methods.mosaic.learn import Pairs
     from nacre.vault import Plan, Vault
 
 
-PAIRS = "pairs of columns"
-NORM = 4096  # of one row in the second release, in whole units
+SIZES, HISTOGRAMS, PAIRS = "number of rows", "histograms", "pairs of columns"
+LOOK = "values in heavy cells"
+SIZES_SHARE = 0.02  # of the budget, for the number of rows
+NORM = 4096  # of one row in the releases after the histograms, in whole units
 WIDE_FIRST = 0.5  # share of the histograms in tables of more columns than can be joined
 TICKS = 50_000  # that the look for single values counts at most
+FEW_VALUES = 20  # of a category: nobody is warned of so few
 HIDDEN = 0.1  # correlations that noise hides: beyond it people are warned
-WIDTH = 10_000  # cells of all columns together, about, in a table of many columns
-
-
-@dataclasses.dataclass(frozen=True)
-class Design:
-    """What will be counted: public, from the schema and the settings.
-
-    Attributes:
-        most: cells of a number.
-        joined: at most so many columns are counted in pairs.
-        by_class: whether pairs are counted for each class, or over all of them.
-        size: room for the second release's counts, in each class.
-        crossed: among how many columns tables of three and four are looked for.
-    """
-
-    columns: tuple[Column, ...]
-    most: int
-    joined: int
-    by_class: bool
-    size: int
-    crossed: int
 
 
 @final
@@ -67,7 +52,7 @@ class Mosaic(AbstractMethod):
     paper: ClassVar[str] = "nacre; after McKenna et al. (2021): marginals first, then a model"
     summary: ClassVar[str] = "matches private two-way marginals, class by class"
     proof: ClassVar[str] = "Gaussian sums"
-    cost: ClassVar[str] = "tens of seconds"
+    cost: ClassVar[str] = "30 s on Adult"
     when: ClassVar[str] = "nearly every table: the default"
 
     first: float = setting(
@@ -142,24 +127,8 @@ class Mosaic(AbstractMethod):
         settle(self)
 
     def design(self, encoder: TableEncoder) -> Design:
-        """What will be counted."""
-        layout, label = encoder.layout, encoder.place(encoder.label)
-        classes = 1 if label is None else layout.codes[label].size
-        # Noise grows with the number of columns: wide tables are better seen through few cells.
-        width = max(len(layout.numbers) + len(layout.codes), 1)
-        room = min(WIDTH // width, self.values // (classes * max(len(layout.numbers), 1)))
-        most = min(self.cells, max(16, room))
-        columns = table_columns(layout, label, most)
-        joined = min(self.columns, len(columns))
-        # Pairs are counted by class if four bins of every column that may be joined find room.
-        by_class = classes * _room(columns, joined, 4) <= self.values
-        room = self.values // (classes if by_class else 1)
-        size = min(_room(columns, len(columns), self.bins), room)
-        from nacre.methods.mosaic.crossing import crossed_columns
-
-        taught = self.several > 0 and self.teacher > 0 and by_class
-        crossed = crossed_columns(joined, classes, self.values) if taught else 0
-        return Design(columns, most, joined, by_class, size, crossed)
+        """What will be counted, at most."""
+        return design_of(self, encoder)
 
     def questions(
         self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
@@ -168,19 +137,28 @@ class Mosaic(AbstractMethod):
         design, label = self.design(encoder), encoder.label
         given = f" for each value of '{label.name}'" if label else ""
         size, columns = sum(column.size for column in design.columns), len(design.columns)
+        before: tuple[Sum, ...] = ()
+        if design.adapts:
+            before = (sizes_question(label, given),)
+        if design.target is not None:
+            name = encoder.layout.numbers[design.target].name
+            given = f" for each class of '{name}'"
+            before = (target_question(name, design.columns[design.target]),)
+            size *= design.classes
         histograms = Segment(size=size, norm=math.sqrt(columns), signed=False)
         look = self._look(encoder, design)
+        spent = sum(question.share for question in (*before, *look))
         first = Sum(
-            name="histograms",
+            name=HISTOGRAMS,
             bound=Bound(segments=(histograms,), by=label),
-            share=self._first(design) if design.joined > 1 else 1.0 - sum(q.share for q in look),
+            share=self._first(design) if design.joined > 1 else 1.0 - spent,
             unit=1.0,
             meaning="how many rows lie in each cell of each column" + given,
         )
         if design.joined < 2:
-            return (first, *look)
+            return (*before, first, *look)
         several = self.several if design.crossed else 0.0
-        rest = 1.0 - self._first(design) - sum(question.share for question in look)
+        rest = 1.0 - self._first(design) - spent
         counts = Segment(size=design.size, norm=NORM, signed=False)
         pairs = design.joined * (design.joined - 1) // 2
         second = Sum(
@@ -192,10 +170,11 @@ class Mosaic(AbstractMethod):
             + (given if design.by_class else ""),
         )
         if not design.crossed or label is None:
-            return first, *look, second
+            return *before, first, *look, second
         from nacre.methods.mosaic.crossing import crossing_questions
 
-        return first, *look, second, *crossing_questions(design.crossed, label, rest * several)
+        crossing = crossing_questions(design.crossed, label, rest * several)
+        return *before, first, *look, second, *crossing
 
     def _look(self, encoder: TableEncoder, design: Design) -> tuple[Sum, ...]:
         """The look for single values, if there is anything to look at."""
@@ -208,7 +187,7 @@ class Mosaic(AbstractMethod):
         counts = Segment(size=room, norm=NORM, signed=False)
         return (
             Sum(
-                name="values in heavy cells",
+                name=LOOK,
                 bound=Bound(segments=(counts,)),
                 share=self.single * (1.0 - self._first(design) if design.joined > 1 else 1.0),
                 unit=NORM / math.sqrt(len(columns)),
@@ -224,17 +203,27 @@ class Mosaic(AbstractMethod):
         return max(self.first, WIDE_FIRST) if len(design.columns) > design.joined else self.first
 
     def outlook(self, encoder: TableEncoder, plan: Plan, rows: int) -> Outlook:
-        """The weakest links that noise leaves visible among so many rows.
+        """The weakest links that noise leaves visible among so many rows, and hidden values.
 
         Two columns of two halves each that correlate by r differ from independent ones by r n / 4
         rows in each of four cells; their contrast has the noise of four counts, for each class.  So
-        at two deviations r = 4 noise sqrt(classes) / n.
+        at two deviations r = 4 noise sqrt(classes) / n.  Of a category with so many values that
+        one has fewer rows on average than a count's noise, hardly any can be told from another.
         """
-        first, *rest = plan.asked
-        classes = 1 if encoder.label is None else encoder.label.classes
-        label = 4 * first.release.noise / rows if classes > 1 else 0.0
-        pairs = 0.0
-        for asked in rest:
+        design = self.design(encoder)
+        classes, label, pairs = design.classes, 0.0, 0.0
+        long: list[str] = []
+        for asked in plan.asked:
+            if asked.question.name == HISTOGRAMS:
+                label = 4 * asked.release.noise / rows if classes > 1 else 0.0
+                noise = asked.release.noise * math.sqrt(classes)
+                long = [
+                    f"{encoder.layout.codes[column.code].name} ({column.size:,} values)"
+                    for column in design.columns
+                    if isinstance(column, CodeColumn)
+                    and column.size > FEW_VALUES
+                    and column.size * noise > rows
+                ]
             if isinstance(asked.question, Sum) and asked.question.name == PAIRS:
                 sides = asked.question.bound.classes
                 pairs = 4 * asked.release.noise / asked.question.unit * math.sqrt(sides) / rows
@@ -243,8 +232,12 @@ class Mosaic(AbstractMethod):
             for what, weakest in (("two columns", pairs), ("a column and the label", label))
             if weakest
         ]
-        words = f"noise will hide the link of {', and of '.join(said)}" if said else ""
-        return Outlook(words=words, weak=max(pairs, label) > HIDDEN)
+        words = [f"noise will hide the link of {', and of '.join(said)}"] if said else []
+        if long:
+            words.append(
+                f"noise will hide which values are common in {', '.join(long)}: group them"
+            )
+        return Outlook(words="; ".join(words), weak=max(pairs, label) > HIDDEN or bool(long))
 
     def small(self) -> Self:
         """A few components and steps of one fit."""
@@ -252,47 +245,47 @@ class Mosaic(AbstractMethod):
 
     def learn(self, vault: Vault, plan: Plan, *, key: Any) -> MosaicGenerator:
         """Release histograms, bin by them, release pairs, then fit and teach."""
-        import numpy as np
-
-        from nacre.embed.marginals import cell_places, single_features
-        from nacre.histograms.atoms import Atoms
-        from nacre.histograms.histograms import Histograms
-        from nacre.methods.mosaic.balance import balanced
-        from nacre.methods.mosaic.crossing import Crossing, learn_crossings
-        from nacre.methods.mosaic.fit import fit_mixtures
-        from nacre.methods.mosaic.learn import (
-            agreed,
-            emptied,
-            refined,
-            targets,
-            with_label_model,
-            without_label_model,
-        )
+        from nacre.methods.mosaic.asking import ask_histograms, ask_pairs
+        from nacre.methods.mosaic.learn import alone, refined
         from nacre.methods.mosaic.tables import with_tables
+        from nacre.methods.mosaic.zeros import cuts, structural_zeros, with_zeros
 
         encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
-        layout, design, label = encoder.layout, self.design(encoder), encoder.place(encoder.label)
-        rest: list[Any] = list(self.questions(encoder, plan.adjacency, plan.rows))
-        question = rest.pop(0)
-        places = cell_places(layout, design.columns)
-        sums = vault.sum(question, single_features(places))
-        histograms = Histograms.of(design.columns, sums.values, sums.noise[0])
-        atoms = Atoms.none()
-        if self._look(encoder, design):
-            atoms = self._find_atoms(vault, design, histograms, places, rest.pop(0))
+        label = encoder.place(encoder.label)
+        asked = list(self.questions(encoder, plan.adjacency, plan.rows))
+        seen, rest = ask_histograms(vault, self.design(encoder), asked)
+        design, histograms, target = seen.design, seen.histograms, seen.target
         if not rest:
-            components = np.zeros((1, 0), np.float32)
-            weights = (histograms.sizes / histograms.total)[None].astype(np.float32)
-            alone = without_label_model(
-                histograms, None, components, weights, most=design.most, label=label, layout=layout
-            )
-            return alone.with_atoms(atoms)
-        order = _strongest(histograms, encoder.target)
-        loose, pairs = self._count(
-            vault, design, histograms, order, places, rest[0], encoder.target
-        )
-        histograms = refined(histograms, loose)
+            found = alone(histograms, design.most, label, encoder.layout)
+            return found.with_atoms(seen.atoms).with_target(target)
+        zeros = structural_zeros(encoder, design.columns)
+        histograms = dataclasses.replace(histograms, begins=cuts(zeros, design.columns))
+        order = _strongest(histograms, design.target)
+        seen = dataclasses.replace(seen, histograms=histograms)
+        loose, counts = ask_pairs(vault, seen, order, rest[0], self.bins)
+        histograms, pairs = refined(histograms, loose), with_zeros(counts, zeros)
         rng = public_rng(key)
+        histograms, plain = self._fitted(vault, design, histograms, pairs, label, rng)
+        plain = with_tables(plain.with_atoms(seen.atoms), counts, loose, histograms.noise)
+        plain = plain.with_target(target)
+        if design.classes == 1 or not self.teacher:
+            return plain
+        seen = dataclasses.replace(seen, histograms=histograms)
+        return self._taught(vault, seen, pairs, plain, order, rest[1:], rng)
+
+    def _fitted(
+        self,
+        vault: Vault,
+        design: Design,
+        histograms: Histograms,
+        pairs: Pairs,
+        label: int | None,
+        rng: np.random.Generator,
+    ) -> tuple[Histograms, MosaicGenerator]:
+        """Mixtures that meet the counts, and histograms that agree with them."""
+        from nacre.methods.mosaic.fit import fit_mixtures
+        from nacre.methods.mosaic.learn import agreed, emptied, targets, without_label_model
+
         components, weights = fit_mixtures(
             targets(histograms, pairs),
             fits=self.fits,
@@ -305,13 +298,28 @@ class Mosaic(AbstractMethod):
         )
         histograms = agreed(histograms, pairs)
         components = emptied(components, weights, histograms, pairs)
-        plain = without_label_model(
+        layout = vault.encoder.layout  # type: ignore[attr-defined]
+        return histograms, without_label_model(
             histograms, pairs, components, weights, most=design.most, label=label, layout=layout
         )
-        plain = with_tables(plain.with_atoms(atoms), pairs, loose, sums.noise[0])
-        if label is None or not self.teacher:
-            return plain
-        taught = with_label_model(
+
+    def _taught(
+        self,
+        vault: Vault,
+        seen: Seen,
+        pairs: Pairs,
+        plain: MosaicGenerator,
+        order: list[int],
+        questions: list[Any],
+        rng: np.random.Generator,
+    ) -> MosaicGenerator:
+        """The generator with a label model that knows pairs, and tables of several columns."""
+        from nacre.methods.mosaic.balance import balanced
+        from nacre.methods.mosaic.crossing import Crossing, learn_crossings
+        from nacre.methods.mosaic.learn import with_label_model
+
+        histograms = seen.histograms
+        taught, drawn = with_label_model(
             plain,
             histograms,
             pairs,
@@ -320,84 +328,30 @@ class Mosaic(AbstractMethod):
             pair_deviation=self.teacher_pairs,
             rng=rng,
         )
-        if len(rest) > 1:
-            crossing, asked = Crossing.of(histograms, order[: design.crossed]), (rest[1], rest[2])
-            total = histograms.total
-            taught = learn_crossings(vault, asked, taught, crossing, places, total, rng)
-        return balanced(taught, histograms.sizes / histograms.total, rng)
-
-    def _find_atoms(
-        self, vault: Vault, design: Design, histograms: Histograms, places: Any, question: Sum
-    ) -> Atoms:
-        """Single values that many rows of a heavy cell have."""
-        from nacre.embed.ticks import tick_features
-        from nacre.histograms.atoms import Look, find_atoms, looked_at
-
-        encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
-        room, noise = question.bound.segments[0].size, vault.noise(question)
-        columns = looked_at(design.columns, encoder.layout, room)
-        weight = math.floor(NORM / math.sqrt(len(columns)))
-        look = Look.of(histograms, columns, room=room, noise=noise / weight)
-        # Fewer columns than might have been: each is seen more clearly.
-        weight = math.floor(NORM / math.sqrt(max(len(look.starts), 1)))
-        features = tick_features(places, design.columns, look.starts, weight)
-        sums = vault.sum(question, features)
-        return find_atoms(histograms, look, sums.values[0] / weight, sums.noise[0] / weight)
-
-    def _count(
-        self,
-        vault: Vault,
-        design: Design,
-        histograms: Histograms,
-        order: list[int],
-        places: Any,
-        question: Sum,
-        target: int | None,
-    ) -> tuple[Loose, Pairs]:
-        """The second release: bins from the first one, then counts of their pairs."""
-        import numpy as np
-
-        from nacre.embed.marginals import table_features
-        from nacre.methods.mosaic.counting import plan_counting
-
-        counting = plan_counting(
-            histograms,
-            order=order,
-            most=design.joined,
-            bins=self.bins,
-            size=design.size,
-            norm=NORM,
-            noise=vault.noise(question),
-            by_class=design.by_class,
-            target=target,
-        )
-        groups = [
-            counting.groups.get(place, np.zeros(column.size, np.int64))
-            for place, column in enumerate(design.columns)
-        ]
-        features = table_features(
-            places,
-            np.concatenate(groups),
-            [int(group.max()) + 1 for group in groups],
-            [*((column,) for column in counting.loose), *counting.pairs],
-            counting.weights,
-            list(counting.commonest.values()),
-        )
-        sums = vault.sum(question, features)
-        return counting.split(sums.values, sums.noise[0])
+        if questions:
+            crossing = Crossing.of(histograms, order[: seen.design.crossed])
+            asked, total = (questions[0], questions[1]), histograms.total
+            taught = learn_crossings(vault, asked, taught, crossing, seen.places, total, drawn)
+        return balanced(taught, histograms.sizes / histograms.total, drawn)
 
 
-def _room(columns: Sequence[Column], joined: int, bins: int) -> int:
-    """How many values bins of all columns and pairs of the `joined` widest can need."""
-    slots = [min(column.size, bins + bins // 2 + column.nullable) for column in columns]
-    wide = sorted(slots)[-joined:]
-    return (sum(wide) ** 2 - sum(s * s for s in wide)) // 2 + sum(slots)
+def sizes_question(label: Label | None, given: str) -> Sum:
+    """How many rows there are, by which it is decided how finely numbers are counted.
+
+    Sensitivity:
+        a row counts once: add-remove 1; replace-one sqrt(2) by class, 1 without classes (a row that
+        fits in the place of one that does not).
+    """
+    return Sum(
+        name=SIZES,
+        bound=Bound(segments=(), by=label, count=1.0),
+        share=SIZES_SHARE,
+        meaning="how many rows there are" + given,
+    )
 
 
 def _strongest(histograms: Histograms, target: int | None) -> list[int]:
-    """The columns, those first that say most about the class; a numeric target before all."""
-    columns = range(len(histograms.columns))
+    """The columns but a numeric label, those first that say most about the class."""
+    columns = [column for column in range(len(histograms.columns)) if column != target]
     # Without classes the columns that vary most come first.
-    return sorted(
-        columns, key=lambda c: (c != target, -histograms.association(c), -histograms.entropy(c))
-    )
+    return sorted(columns, key=lambda c: (-histograms.association(c), -histograms.entropy(c)))

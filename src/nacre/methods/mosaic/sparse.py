@@ -20,6 +20,7 @@ Index = NDArray[np.int64]
 
 SURE = 3.0  # noise deviations above which a cell of a pair surely holds rows
 MOSTLY = 0.2  # a table is sparse if its other cells hold less than this share of the rows
+NEVER = 0.0005  # share of the rows that may lie in cells of which a rule says that none can
 WORTH = 0.002  # share of the rows that must lie wrong for a table to be linked
 ROUNDS = 50  # of proportional fitting
 
@@ -44,8 +45,12 @@ class Sparse:
         noise: Mapping[tuple[int, int], float],
         blocks: Sequence[tuple[int, int]],
         total: float,
+        zeros: Mapping[tuple[int, int], NDArray[np.bool_]] | None = None,
     ) -> Sparse:
-        """From noisy counts (classes or 1, bins, bins) by pair of columns, `total` rows in all."""
+        """From noisy counts (classes or 1, bins, bins) by pair of columns, `total` rows in all.
+
+        `zeros` are cells that no permitted row can have.
+        """
         columns, places = len(blocks), blocks[-1][1]
         cells, most = np.zeros((places, places)), np.zeros((columns, columns))
         precision = np.zeros((columns, columns))
@@ -55,9 +60,14 @@ class Sparse:
             # The fewer cells are added up, the less noise: these, or what the others leave.
             few = 2 * surely.sum() > surely.size
             rest = float(pool[~surely].sum()) if few else total - float(pool[surely].sum())
-            if surely.all() or rest > MOSTLY * total:
-                continue
             left, right = slice(*blocks[i]), slice(*blocks[j])
+            never = None if zeros is None else zeros.get((i, j))
+            if surely.all() or rest > MOSTLY * total:
+                if never is not None:
+                    cells[left, right], cells[right, left] = never, never.T
+                    most[i, j] = most[j, i] = NEVER
+                    precision[i, j] = precision[j, i] = (deviation / total + NEVER) ** -2
+                continue
             cells[left, right], cells[right, left] = ~surely, ~surely.T
             added = max(1, min(int(surely.sum()), int((~surely).sum())))
             error = deviation * np.sqrt(added) / total

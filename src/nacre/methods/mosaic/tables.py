@@ -7,14 +7,18 @@ import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from nacre.histograms.cells import table_columns
-from nacre.histograms.crosstable import CrossTable, column_axis, label_axis, single_tables
+from nacre.histograms.cells import Column, table_columns
+from nacre.histograms.crosstable import Axis, CrossTable, column_axis, label_axis, single_tables
+from nacre.histograms.measured import measured
+from nacre.histograms.measurement import Measurement
 
 if TYPE_CHECKING:
     from nacre.methods.mosaic.generator import MosaicGenerator
     from nacre.methods.mosaic.learn import Loose, Pairs
 
+Index = NDArray[np.int64]
 MOST = 4_000_000  # counts that a model file keeps
 
 
@@ -37,13 +41,31 @@ def with_tables(
     )
 
 
+def measured_histograms(generator: MosaicGenerator) -> tuple[Measurement, ...]:
+    """The histograms of the first release, if they are kept."""
+    g = generator
+    if g.counts is None:
+        return ()
+    found = measured(g.counts, g.noise, table_columns(g.layout, g.label, g.most), g.layout, g.label)
+    if g.target is None or g.target_classes is None or not found:
+        return found
+    # Of a numeric label only its own class was counted in each cell; the rest is noise.
+    start, own = sum(g.sizes[: g.target]), np.arange(len(g.target_classes))
+    counts = g.counts[g.target_classes, start + own].astype(np.float64)
+    kept = dataclasses.replace(found[g.target], counts=counts, noise=g.noise)
+    return (*found[: g.target], kept, *found[g.target + 1 :])
+
+
 def released_tables(generator: MosaicGenerator) -> tuple[CrossTable, ...]:
     """Each column with the label, then each pair of joined columns, with the label where it was."""
     g, layout = generator, generator.layout
     if g.counts is None:
         return ()
     columns = table_columns(layout, g.label, g.most)
-    found = list(single_tables(g.counts, g.noise, columns, layout, g.label))
+    if g.target is None or g.target_classes is None:
+        found = list(single_tables(g.counts, g.noise, columns, layout, g.label))
+    else:
+        found = _by_target(g, columns, g.target, g.target_classes)
     if g.pair_counts is None or g.pair_noise is None:
         return tuple(found)
     start, first = 0, label_axis(layout, g.label) if len(g.pair_counts) > 1 else ()
@@ -55,6 +77,26 @@ def released_tables(generator: MosaicGenerator) -> tuple[CrossTable, ...]:
         table = counts.reshape([axis.size for axis in axes])
         found.append(CrossTable(axes, table, np.full(table.shape, noise)))
     return tuple(found)
+
+
+def _by_target(
+    g: MosaicGenerator, columns: tuple[Column, ...], target: int, classes: Index
+) -> list[CrossTable]:
+    """Each column with the classes of a numeric label, and that label's own cells.
+
+    The classes were cut by an earlier release, whose noise is not in these counts.
+    """
+    if g.counts is None or not g.noise:
+        return []
+    counts, found = g.counts.astype(np.float64), []
+    parts = np.split(counts, np.cumsum(g.sizes)[:-1], axis=1)
+    first = column_axis(columns[target], g.layout, classes)
+    for place, (column, part) in enumerate(zip(columns, parts, strict=True)):
+        axes: tuple[Axis, ...] = (first, column_axis(column, g.layout))
+        if place == target:  # a cell lies in one class only
+            axes, part = axes[1:], part[classes, np.arange(len(classes))]
+        found.append(CrossTable(axes, part, np.full(part.shape, g.noise)))
+    return found
 
 
 def joined_pairs(generator: MosaicGenerator) -> list[tuple[int, int]]:

@@ -1,0 +1,140 @@
+"""The releases of Mosaic in their order, and what earlier answers decide about later ones."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, final
+
+import jax.numpy as jnp
+import numpy as np
+
+from nacre.embed.marginals import (
+    Places,
+    cell_places,
+    doubled,
+    single_features,
+    table_features,
+)
+from nacre.embed.ticks import tick_features
+from nacre.histograms.atoms import Atoms, Look, find_atoms, looked_at
+from nacre.histograms.histograms import Histograms
+from nacre.methods.mosaic.counting import plan_counting
+from nacre.methods.mosaic.design import Design
+from nacre.methods.mosaic.learn import Loose, Pairs
+from nacre.methods.mosaic.mosaic import LOOK, NORM
+from nacre.methods.mosaic.target import Target
+from nacre.rows import TableEncoder
+from nacre.vault import Sum
+
+if TYPE_CHECKING:
+    from nacre.vault import Vault
+
+
+def no_features(row: Any) -> Any:
+    """Nothing of a row: the vault counts it."""
+    return jnp.zeros(0, jnp.int32)
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Seen:
+    """What the first answers tell.
+
+    Attributes:
+        design: what is counted, as finely as the number of rows allows.
+        places: of a row's cells.
+        histograms: of all columns by class.
+        target: a numeric label that was cut into classes, if there is one.
+        atoms: single values inside cells.
+    """
+
+    design: Design
+    places: Places
+    histograms: Histograms
+    target: Target | None
+    atoms: Atoms
+
+
+def ask_histograms(
+    vault: Vault, design: Design, questions: Sequence[Any]
+) -> tuple[Seen, list[Any]]:
+    """The first answers, and the questions that are left."""
+    encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
+    rest, counted = list(questions), None
+    if design.adapts:
+        sizes = vault.sum(rest.pop(0), no_features)
+        design = design.resolved(encoder, sizes.total, vault.noise(rest[0]))
+        counted = None if sizes.counts is None else (sizes.counts, sizes.count_noise)
+    columns, places = design.columns, cell_places(encoder.layout, design.columns)
+    features, size = single_features(places), sum(column.size for column in columns)
+    target: Target | None = None
+    if design.target is not None:
+        target = Target.ask(vault, rest.pop(0), places, columns, design.target)
+        features = target.split(features, places, columns, size)
+    sums = vault.sum(rest.pop(0), features)
+    noise = sums.noise[0]
+    if target is None:
+        histograms = Histograms.of(columns, sums.values[:, :size], noise, counted)
+    else:
+        histograms = target.histograms(columns, sums.values, noise)
+    atoms = Atoms.none()
+    if rest and rest[0].name == LOOK:
+        atoms = _ask_atoms(vault, design, histograms, places, rest.pop(0))
+    return Seen(design, places, histograms, target, atoms), rest
+
+
+def _ask_atoms(
+    vault: Vault, design: Design, histograms: Histograms, places: Places, question: Sum
+) -> Atoms:
+    """Single values that many rows of a heavy cell have."""
+    encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
+    room, noise = question.bound.segments[0].size, vault.noise(question)
+    columns = looked_at(design.columns, encoder.layout, room)
+    weight = math.floor(NORM / math.sqrt(len(columns)))
+    look = Look.of(histograms, columns, room=room, noise=noise / weight)
+    # Fewer columns than might have been: each is seen more clearly.
+    weight = math.floor(NORM / math.sqrt(max(len(look.starts), 1)))
+    features = tick_features(places, design.columns, look.starts, weight)
+    sums = vault.sum(question, features)
+    return find_atoms(histograms, look, sums.values[0] / weight, sums.noise[0] / weight)
+
+
+def ask_pairs(
+    vault: Vault, seen: Seen, order: list[int], question: Sum, bins: int
+) -> tuple[Loose, Pairs]:
+    """Bins from the histograms, then counts of their pairs."""
+    design, histograms, places = seen.design, seen.histograms, seen.places
+    target = None if seen.target is None else (seen.target.column, seen.target.group)
+    counting = plan_counting(
+        histograms,
+        order=order,
+        most=design.joined,
+        bins=bins,
+        size=design.size,
+        norm=NORM,
+        noise=vault.noise(question),
+        by_class=design.by_class,
+        target=target,
+    )
+    groups = [
+        counting.groups.get(place, np.zeros(column.size, np.int64))
+        for place, column in enumerate(design.columns)
+    ]
+    tables: list[tuple[int, ...]] = [*((c,) for c in counting.loose), *counting.pairs]
+    if counting.target is not None:
+        # Every column once more, in the bins in which it is counted with a numeric label.
+        twice = [counting.labeled.get(place, group) for place, group in enumerate(groups)]
+        tables += [(counting.target, len(groups) + column) for column in counting.joined]
+        groups, places = groups + twice, doubled(places, sum(map(len, groups)))
+    features = table_features(
+        places,
+        np.concatenate(groups),
+        [int(group.max()) + 1 for group in groups],
+        tables,
+        counting.weights,
+        list(counting.commonest.values()),
+    )
+    sums = vault.sum(question, features)
+    return counting.split(sums.values, sums.noise[0])

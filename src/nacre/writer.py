@@ -1,0 +1,138 @@
+"""A table written batch by batch to CSV or Parquet, so that memory stays flat."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+from pathlib import Path
+from types import TracebackType
+from typing import Any, final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet
+
+from nacre.errors import NacreError
+
+SUFFIXES = (".csv", ".csv.gz", ".parquet", ".pq")
+
+
+def check_name(path: Path) -> None:
+    """Refuse a name from which the form of the file cannot be told."""
+    if not path.name.lower().endswith(SUFFIXES):
+        raise NacreError(f"{path}: the name must end in one of {', '.join(SUFFIXES)}.")
+
+
+FORMULA = "^[=+\\-@\\t\\r]"
+"""How a text begins that a spreadsheet may take for a formula and run."""
+
+
+@final
+class Writer:
+    """Writes Arrow tables of one schema to `path`, in the form that the name of `like` says.
+
+    With `safe`, a text in CSV that a spreadsheet could run as a formula gets an apostrophe before
+    it, which spreadsheets take away again and other programs do not.  Numbers and dates stay as
+    they are: typed, so that "-5" is a number whatever the schema says.
+
+    Attributes:
+        rows: how many were written.
+        formulas: names of columns with such texts that were written as they are.
+    """
+
+    def __init__(self, path: Path, *, like: Path, safe: bool = False):
+        name = like.name.lower()
+        self._safe, self.formulas = safe, set[str]()
+        self.rows = 0
+        self._parquet: pa.parquet.ParquetWriter | None = None
+        self._is_parquet = name.endswith((".parquet", ".pq"))
+        self._started = False
+        opener: Any = gzip.open if name.endswith(".gz") else open
+        self._file = opener(path, "wb")
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._parquet is not None:
+            self._parquet.close()
+        self._file.close()
+
+    def write(self, table: pa.Table) -> None:
+        """Add rows; the first call also writes the header."""
+        if self._is_parquet:
+            if self._parquet is None:
+                self._parquet = pa.parquet.ParquetWriter(self._file, table.schema)
+            self._parquet.write_table(table)
+        else:
+            header = not self._started
+            table = _plain(table)
+            found = _formulas(table)
+            if self._safe:
+                names = [_quoted_name(name) for name in table.column_names]
+                table = _with_apostrophes(table, found).rename_columns(names)
+            else:
+                self.formulas |= found
+            self._file.write(_csv(table, header=header))
+        self._started = True
+        self.rows += table.num_rows
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """The table with its dictionaries written out."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            plain = pc.cast(table.column(place), field.type.value_type)
+            table = table.set_column(place, field.name, plain)
+    return table
+
+
+def _formulas(table: pa.Table) -> set[str]:
+    """The columns of text in which some cell begins as a formula does; or whose own name does."""
+    found = set()
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        if _quoted_name(name) != name or (
+            text and pc.any(pc.match_substring_regex(column, FORMULA)).as_py()
+        ):
+            found.add(name)
+    return found
+
+
+def _with_apostrophes(table: pa.Table, names: set[str]) -> pa.Table:
+    for place, field in enumerate(table.schema):
+        if field.name in names and not pa.types.is_primitive(field.type):
+            marked = pc.replace_substring_regex(
+                table.column(place), pattern=f"({FORMULA})", replacement="'\\1"
+            )
+            table = table.set_column(place, field.name, marked)
+    return table
+
+
+def _quoted_name(name: str) -> str:
+    return f"'{name}" if re.match(FORMULA, name) else name
+
+
+def _csv(table: pa.Table, *, header: bool) -> bytes:
+    """CSV with quotes only where some value needs them: Arrow would quote every text."""
+    head = io.StringIO()
+    if header:
+        csv.writer(head, lineterminator="\n").writerow(table.column_names)
+    for style in ("none", "needed"):
+        sink = pa.BufferOutputStream()
+        options = pa.csv.WriteOptions(include_header=False, quoting_style=style)
+        try:
+            pa.csv.write_csv(table, sink, options)
+            break
+        except pa.ArrowInvalid:
+            # Some value holds a comma, a quote or a line break.
+            continue
+    return head.getvalue().encode() + sink.getvalue().to_pybytes()

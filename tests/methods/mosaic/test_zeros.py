@@ -1,0 +1,89 @@
+"""Rules of two columns as zeros of the model: which cells they forbid, and that none is drawn."""
+
+import numpy as np
+import pytest
+
+from nacre.methods.mosaic.learn import Pairs
+from nacre.methods.mosaic.mosaic import Mosaic
+from nacre.methods.mosaic.sparse import NEVER, Sparse, find_links
+from nacre.methods.mosaic.zeros import cuts, structural_zeros, with_zeros
+from nacre.rows import TableEncoder
+from nacre.schema import Categorical, Integer, Schema
+
+YES_NO = Categorical(values=("yes", "no"))
+
+
+def schema(*constraints, high=99):
+    columns = {
+        "age": Integer(low=0, high=high),
+        "income": Integer(low=0, high=9_999),
+        "works": YES_NO,
+        "school": Categorical(values=("none", "some"), nullable=True),
+    }
+    return Schema(columns, constraints=constraints)
+
+
+def zeros(table):
+    encoder = TableEncoder.of(table)
+    columns = Mosaic().design(encoder).columns
+    return structural_zeros(encoder, columns), columns
+
+
+def test_a_rule_forbids_the_pairs_of_cells_that_break_it():
+    found, columns = zeros(schema("age >= 18 if works = yes"))
+    (never,) = found.values()
+    assert list(found) == [(0, 2)]
+    assert never[:18, 0].all() and not never[18:].any() and not never[:, 1].any()
+    assert np.flatnonzero(cuts(found, columns)[0]).tolist() == [18]
+
+
+def test_a_missing_value_breaks_nothing_and_rules_add_up():
+    found, _ = zeros(schema("school = none if age < 5", "school != none if age >= 5"))
+    never = found[0, 3]
+    assert never[:5].tolist() == [[False, True, False]] * 5
+    assert never[5:].tolist() == [[True, False, False]] * 95
+
+
+def test_a_wide_cell_in_which_some_value_is_right_stays():
+    table = schema("income = 15 if works = no", "income >= 100 and income <= 120 if age < 9")
+    found, columns = zeros(table)
+    cells = columns[1].cells
+    held = {value: int(np.searchsorted(cells.high, value)) for value in (15, 100, 110, 120)}
+    assert not found[1, 2][held[15], 1]
+    allowed = ~found[0, 1][0]
+    assert all(allowed[held[value]] for value in (100, 110, 120))
+    assert allowed.sum() <= held[120] - held[100] + 1
+    assert found[0, 1][:9].any(1).all() and not found[0, 1][9:].any()
+
+
+def test_numbers_that_must_be_equal_and_three_columns_are_left_to_what_is_drawn():
+    assert not zeros(schema("works = no if age < 18 and income = 0"))[0]
+    assert not zeros(schema("age = income"))[0]
+    assert not zeros(schema("age < 50"))[0]
+
+
+def test_noise_in_such_pairs_of_bins_is_taken_out_where_all_cells_are():
+    never = np.zeros((4, 2), bool)
+    never[:3, 0] = True
+    groups = [np.array([0, 0, 1, 1]), np.array([0, 1])]
+    table = np.full((2, 2, 2), 7.0)
+    found = with_zeros(Pairs((0, 5), groups, {(0, 1): table}, {(0, 1): 1.0}), {(0, 5): never})
+    assert found.tables[0, 1].tolist() == [[[0, 7], [7, 7]]] * 2
+    assert found.zeros[0, 1].tolist() == [[True, False], [False, False]]
+    assert (table == 7).all()
+
+
+def test_the_fit_is_kept_from_zeros_however_large_the_noise():
+    table = np.array([[[250.0, 0.0], [250.0, 500.0]]])
+    never = {(0, 1): np.array([[False, True], [False, False]])}
+    blocks, asked = ((0, 2), (2, 4)), ({(0, 1): table}, {(0, 1): 300.0})
+    assert not Sparse.of(*asked, blocks, 1000.0).precision.any()  # nothing is sure without a rule
+    found = Sparse.of(*asked, blocks, 1000.0, never)
+    assert found.cells[:2, 2:].tolist() == never[0, 1].tolist()
+    assert found.most[0, 1] == NEVER and found.precision[0, 1] > 0
+    moments = np.array([[0, 0, 0.2, 0.1], [0, 0, 0.3, 0.4], [0.2, 0.3, 0, 0], [0.1, 0.4, 0, 0]])
+    (link,) = find_links(moments, found, blocks)
+    linked = link.table if link.parent == 0 else link.table.T
+    assert linked[0, 1] < 0.01
+    assert linked.sum(1).tolist() == pytest.approx([0.3, 0.7], abs=0.01)
+    assert linked.sum(0).tolist() == pytest.approx([0.5, 0.5], abs=0.01)
