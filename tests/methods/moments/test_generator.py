@@ -48,6 +48,23 @@ def test_labels_are_those_of_the_nearest_class(model):
         assert np.abs(drawn[labels == code].mean(0) - means[code]).mean() < 25
 
 
+def test_what_is_taken_for_another_class_is_drawn_again(model):
+    """Gaussians that all stand for nothing are taken for one class; tries bring the others back."""
+    own = model.generator
+    vague = dataclasses.replace(own, means=0 * own.means, factors=3 * own.factors)
+    wanted = own.weights.reshape(-1, 3).sum(0)
+
+    def apart(labels):
+        return np.abs(np.bincount(labels, minlength=3) / len(labels) - wanted).max()
+
+    images, _ = vague.draw(600, np.random.default_rng(0))
+    drawn = vague.sample(600, np.random.default_rng(0))
+    assert apart(drawn.labels) < 0.8 * apart(own.teacher.labels(images))
+    # And a label is what the teacher says.
+    units = np.divide(drawn.pixels, 255, dtype=np.float32)
+    assert np.array_equal(own.teacher.labels(units), drawn.labels)
+
+
 def test_a_class_is_drawn_by_rejection(model):
     assert model.generator.given({0: 1}) is None  # the teacher says afterwards what was drawn
     assert set(model.sample(30, seed=2, where={"label": 2}).labels) == {2}

@@ -10,13 +10,20 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.embed.cosines import cosine_basis
+from nacre.embed.cosines import cosine_basis, cosine_frequencies
+from nacre.methods.moments.shrinkage import (
+    Groups,
+    believed,
+    leading,
+    pairs_of_cosines,
+    pairs_of_directions,
+    shrunk,
+)
 
 if TYPE_CHECKING:
     from nacre.methods.moments.moments import Moments
     from nacre.vault import Sum, Sums, Vault
 
-FEWEST = 8  # directions that are kept, however noisy they are
 FLOOR = 0.02  # of the mean variance: no direction of a class is narrower
 RAREST = 0.01  # share of a class below which it is not believed
 LONGEST = 4.0  # weighted length of an image beyond which it does not count for the mean length
@@ -88,7 +95,8 @@ def measure(method: Moments, vault: Vault, questions: Sequence[Sum]) -> Gaussian
         return Products(length[None], direction[None], direction[None])
 
     sums = vault.sum(direction_question, outer, through=view)
-    frame = _frame(sums, total, len(weights), method)
+    pairs = pairs_of_cosines(cosine_frequencies(shape, method.coefficients))
+    frame, spectrum = _frame(sums, total, pairs, method)
 
     def places(row: Any) -> Any:
         norm, direction = residual(row)
@@ -97,7 +105,7 @@ def measure(method: Moments, vault: Vault, questions: Sequence[Sum]) -> Gaussian
         return Products(z, z[None], z[None])
 
     sums = vault.sum(moment_question, places, through=view)
-    counts, means, factors = _by_class(sums, total, frame.shape[1])
+    counts, means, factors = _by_class(sums, total, spectrum)
     back = np.linalg.pinv(frame.astype(np.float64)) / weights  # (directions, cosines)
     return Gaussians(
         counts=counts,
@@ -111,58 +119,68 @@ def measure(method: Moments, vault: Vault, questions: Sequence[Sum]) -> Gaussian
 def square(values: NDArray[np.float64], size: int) -> NDArray[np.float64]:
     """Symmetric matrices from noisy ones; off the diagonal there are two answers to each product.
 
-    So the noise there is 1/sqrt(2) of that on the diagonal.
+    So the noise there is 1/sqrt(2) of that on the diagonal, as `halved` has it.
     """
     found = values.reshape(*values.shape[:-1], size, size)
     return np.asarray((found + np.swapaxes(found, -1, -2)) / 2)
 
 
-def _frame(sums: Sums, total: float, size: int, method: Moments) -> NDArray[np.float32]:
-    """From a weighted residual to its places along whitened directions, (size, components).
+def halved(size: int) -> NDArray[np.float64]:
+    """The noise of `square`, over that of one answer."""
+    return np.where(np.eye(size, dtype=bool), 1.0, math.sqrt(0.5))
 
-    Directions are kept if they stand out of what noise alone would show (its largest eigenvalue is
-    2 s sqrt(size)); the others are zero.  Their eigenvalues lose what noise adds to them.
+
+def _frame(
+    sums: Sums, total: float, pairs: Groups, method: Moments
+) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """From a weighted residual to its places along the directions, and how these should vary.
+
+    The products off the diagonal are shrunk first: noise alone would hide most directions.
+
+    Returns:
+        A matrix (cosines, directions), and the variance of all images' places along each.
     """
-    values = sums.values[0] / total
+    values, size = sums.values[0] / total, len(pairs)
     norm = max(values[0], 0.02) * LONGEST
-    noise = sums.noise[1] / total / math.sqrt(2)
-    eigenvalues, vectors = np.linalg.eigh(square(values[1:], size))
-    eigenvalues, vectors = eigenvalues[::-1], vectors[:, ::-1]
-    most = min(method.components, size)
-    edge = 2 * noise * math.sqrt(size)
-    kept = min(most, max(FEWEST, int(np.count_nonzero(eigenvalues > edge))))
-    seen = np.maximum(eigenvalues[:kept], 1e-4)
-    variances = np.maximum(seen - noise**2 * size / seen, 0.3 * seen)
-    scale = 1 / np.sqrt(variances * kept) / (method.radius * norm)
-    frame = np.zeros((size, most), np.float32)
-    frame[:, :kept] = vectors[:, :kept] * scale
-    return frame
+    noise = sums.noise[1] / total * halved(size)
+    found = square(values[1:], size)
+    part = np.where(np.eye(size, dtype=bool), 1.0, believed(found, noise, pairs))
+    vectors, variances = leading(part * found, part * noise, min(method.components, size))
+    spectrum = variances ** (1 - 2 * method.whitening)
+    scale = np.sqrt(spectrum / variances / spectrum.sum()) / (method.radius * norm)
+    return np.asarray(vectors * scale, np.float32), spectrum / spectrum.sum()
 
 
 def _by_class(
-    sums: Sums, total: float, size: int
+    sums: Sums, total: float, spectrum: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Counts, means and factors of covariances.
 
-    A class's covariance is shrunk towards the correlations of all with its own variances, by as
-    much of the difference as the noise explains (James and Stein).
+    All images together have no correlations between directions: so these were chosen.  The
+    covariance within classes is shrunk towards what the means leave of that, and the covariance of
+    a class towards the one within classes.
     """
+    size = len(spectrum)
     counts = np.maximum(np.asarray(sums.counts, np.float64), RAREST * total)
-    means = sums.values[:, :size] / counts[:, None]
-    moments = square(sums.values[:, size:], size) / counts[:, None, None]
+    chances = counts / counts.sum()
     first, second = (noise / counts for noise in sums.noise)
+    pairs = pairs_of_directions(size)
+    bands = np.broadcast_to(np.diag(pairs), (len(counts), size))
+    means = shrunk(sums.values[:, :size] / counts[:, None], first[:, None], bands)
+    moments = square(sums.values[:, size:], size) / counts[:, None, None]
     own = moments - np.einsum("ci,cj->cij", means, means)
-    own += np.eye(size) * first[:, None, None] ** 2  # the square of a noisy mean is too large
-    pool = positive(np.einsum("c,cij->ij", counts / counts.sum(), own), 1e-9)
+    pooled = np.einsum("c,cij->ij", chances, own)
+    between = np.einsum("c,ci,cj->ij", chances, means, means)
+    whole = np.diag(spectrum) * np.trace(pooled + between) / spectrum.sum()
+    spread = math.sqrt(float(np.sum((chances * second) ** 2)))
+    pool = positive(
+        whole - between + shrunk(pooled + between - whole, spread * halved(size), pairs), 1e-9
+    )
     floor = FLOOR * np.trace(pool) / size
     factors = []
     for mine, noise in zip(own, second, strict=True):
-        ratio = np.clip(np.diag(mine) / np.maximum(np.diag(pool), 1e-9), 0.1, 10)
-        prior = pool * np.sqrt(np.outer(ratio, ratio))
-        apart = mine - prior
-        explained = noise**2 * size * (size + 1) / 2 / max(float(np.sum(apart**2)), 1e-30)
-        shrunk = prior + max(0.0, 1 - explained) * apart
-        factors.append(np.linalg.cholesky(positive(shrunk, max(floor, 1e-9))))
+        found = pool + shrunk(mine - pool, noise * halved(size), pairs)
+        factors.append(np.linalg.cholesky(positive(found, max(floor, 1e-9))))
     return counts, means, np.stack(factors)
 
 

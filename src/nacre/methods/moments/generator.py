@@ -23,6 +23,7 @@ CHUNK = 1 << 12
 AT_ONCE = 16  # images whose features are computed together
 CALIBRATION = 600  # draws of a class by which the mean after clipping is set right
 ROUNDS = 12  # in which it is
+TRIES = 4  # at an image that the teacher takes for what it was drawn for
 STORED = ("weights", "means", "factors", "directions", "offsets")
 TAUGHT = ("center", "looks", "answers")
 
@@ -119,21 +120,18 @@ class MomentsGenerator(AbstractGenerator):
         rng: np.random.Generator,
     ) -> Self:
         """Gaussians whose clipped images have the measured moments."""
-        used = np.abs(gaussians.directions).sum(1) > 0  # the others drowned in noise
-        inner = np.ix_(used, used)
-        factors, offsets = np.zeros_like(gaussians.factors), []
-        for place, (mean, own) in enumerate(zip(gaussians.means, gaussians.factors, strict=True)):
-            factors[place][inner], offset = before_clipping(
-                mean[used], own[inner], gaussians.directions[used], gaussians.base, rng
-            )
-            offsets.append(offset)
+        found = [
+            before_clipping(mean, factor, gaussians.directions, gaussians.base, rng)
+            for mean, factor in zip(gaussians.means, gaussians.factors, strict=True)
+        ]
+        factors, offsets = (np.stack(part) for part in zip(*found, strict=True))
         return cls(
             shape=encoder.schema.shape,
             weights=gaussians.counts / gaussians.counts.sum(),
             means=gaussians.means.astype(np.float32),
             factors=factors.astype(np.float32),
             directions=gaussians.directions.astype(np.float32),
-            offsets=np.stack(offsets).astype(np.float32),
+            offsets=offsets.astype(np.float32),
             classes=len(gaussians.counts),
         )
 
@@ -166,13 +164,19 @@ class MomentsGenerator(AbstractGenerator):
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Images (n, height, width, channels) in [0, 1], and the classes they were drawn for."""
         chosen = rng.choice(len(self.weights), n, p=self.weights)
-        latent = rng.standard_normal((n, self.means.shape[1]), np.float32)
-        images = np.empty((n, math.prod(self.shape)), np.float32)
+        return self._drawn_from(chosen, rng), chosen % self.classes
+
+    def _drawn_from(
+        self, chosen: NDArray[np.int64], rng: np.random.Generator
+    ) -> NDArray[np.float32]:
+        """An image from each of these Gaussians."""
+        latent = rng.standard_normal((len(chosen), self.means.shape[1]), np.float32)
+        images = np.empty((len(chosen), math.prod(self.shape)), np.float32)
         for place in range(len(self.weights)):
             own = np.flatnonzero(chosen == place)
             drawn = self.means[place] + latent[own] @ self.factors[place].T
             images[own] = np.clip(self.offsets[place] + drawn @ self.directions, 0, 1)
-        return images.reshape(n, *self.shape), chosen % self.classes
+        return images.reshape(-1, *self.shape)
 
     def sample(self, n: int, rng: np.random.Generator) -> Images:
         """Draw images, and label them."""
@@ -180,13 +184,27 @@ class MomentsGenerator(AbstractGenerator):
         labels = np.zeros(n, np.int64)
         for at in range(0, n, CHUNK):
             part = slice(at, min(n, at + CHUNK))
-            images, _ = self.draw(part.stop - at, rng)
-            pixels[part] = np.rint(images * 255)
+            pixels[part], labels[part] = self._agreed(part.stop - at, rng)
+        return Images(pixels, None if self.teacher is None else labels)
+
+    def _agreed(
+        self, n: int, rng: np.random.Generator
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Images in bytes, and their labels.
+
+        An image that the teacher takes for another class than it was drawn for is drawn again, a
+        few times; what it is taken for then is its label.
+        """
+        chosen = rng.choice(len(self.weights), n, p=self.weights)
+        labels, pixels = np.zeros(n, np.int64), np.zeros((n, *self.shape), np.uint8)
+        left = np.arange(n)
+        for _ in range(1 if self.teacher is None else TRIES):
+            pixels[left] = np.rint(self._drawn_from(chosen[left], rng) * 255)
             if self.teacher is not None:
                 # By what is given away: whole bytes.
-                units = np.divide(pixels[part], 255, dtype=np.float32)
-                labels[part] = self.teacher.labels(units)
-        return Images(pixels, None if self.teacher is None else labels)
+                labels[left] = self.teacher.labels(np.divide(pixels[left], 255, dtype=np.float32))
+                left = left[labels[left] != chosen[left] % self.classes]
+        return pixels, labels
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Arrays alone."""

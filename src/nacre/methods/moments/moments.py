@@ -49,14 +49,17 @@ class Moments(AbstractMethod):
     components: int = setting(
         80, "directions in which classes are measured, at most", low=2, high=400
     )
+    whitening: float = setting(
+        0.25, "places along directions are divided by their variance to this power", low=0, high=0.5
+    )
     radius: float = setting(
         1.0, "largest length along these directions, over the mean length", low=0.1, high=10
     )
     width: float = setting(
-        1.3, "how much wider than measured samples are drawn, with a label", low=0.1, high=10
+        1.25, "how much wider than measured samples are drawn, with a label", low=0.1, high=10
     )
     sharp_width: float = setting(
-        1.3, "likewise, of those that have the measured moments once clipped", low=0.1, high=10
+        1.25, "likewise, of those that have the measured moments once clipped", low=0.1, high=10
     )
     mean_share: float = setting(0.03, "of the budget, for the mean image", low=0.001, high=0.5)
     direction_share: float = setting(0.15, "of the budget, for the directions", low=0.001, high=0.9)

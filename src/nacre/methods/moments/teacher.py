@@ -122,9 +122,8 @@ def _blur(gaussians: Gaussians, shape: tuple[int, ...]) -> Any:
     """From an image in [0, 1] to what the directions show of it; public but for the image."""
     import jax.numpy as jnp
 
-    used = np.abs(gaussians.directions).sum(1) > 0
-    directions = gaussians.directions[used].astype(np.float32)
-    back = np.linalg.pinv(gaussians.directions[used]).astype(np.float32)
+    directions = gaussians.directions.astype(np.float32)
+    back = np.linalg.pinv(gaussians.directions).astype(np.float32)
     base = gaussians.base.astype(np.float32)
 
     def blur(image: Any) -> Any:
