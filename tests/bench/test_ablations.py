@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bench.ablations import bandwidth, critic, generator, power
+from bench.ablations import bandwidth, critic, generator, power, shrinkage
 from bench.ablations.study import OFFICIAL, Study
 from bench.choices import Deadline
 from bench.kept import Kept
@@ -26,6 +26,22 @@ def test_a_study_goes_on_where_it_stopped_and_shows_means(tmp_path):
     assert "| a | 1.500 ± 0.5 | 2 |" in text
     assert "| bb | 2.500 ± 0.5 | 2 |" in text
     assert "All 4 results are of one version" in text
+
+
+def test_only_some_cases_may_be_run(tmp_path):
+    kept = Kept(tmp_path / "study.json")
+    assert ablations.run(fake(), kept, [0], Deadline(None), only="b") == []
+    assert [found["case"] for found in kept.read().values()] == ["bb"]
+
+
+def test_shrinking_keeps_what_is_far_above_the_noise_and_drops_what_is_not():
+    gap = np.array([10.0, 0.5, -0.5, 0.0])
+    for case in ("by one factor", "by each square", "by one deviation"):
+        found = shrinkage.shrunk(case, gap, 1.0)
+        assert 8.9 < found[0] < 10
+        assert np.all(np.abs(found) <= np.abs(gap))
+    np.testing.assert_array_equal(shrinkage.shrunk("by each square", gap, 1.0)[1:], 0.0)
+    np.testing.assert_array_equal(shrinkage.shrunk("as they are", gap, 1.0), gap)
 
 
 def test_what_was_not_run_says_so_and_failures_are_told(tmp_path):

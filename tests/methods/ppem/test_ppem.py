@@ -13,10 +13,12 @@ import nacre
 from nacre.archive import read, write
 from nacre.methods import with_settings
 from nacre.methods.ppem.generator import PPEMGenerator
-from nacre.methods.ppem.learn import biases, calibrated
+from nacre.methods.ppem.networks import ensemble
 from nacre.methods.ppem.parts import Parts
 from nacre.methods.ppem.ppem import PPEM
+from nacre.methods.ppem.shares import biases, calibrated
 from nacre.nets.layers import run
+from nacre.nets.sampling import Sampling
 from nacre.rows import TableEncoder
 from nacre.schema import Boolean, Categorical, Integer, Real, Schema
 from nacre.schema.protected import as_sets
@@ -79,6 +81,12 @@ def test_it_learns_how_the_other_columns_depend_on_the_protected_ones(model):
     assert means["p"] < means["r"]
 
 
+def test_numbers_that_are_not_protected_have_their_bought_distribution(model):
+    levels = np.linspace(0.02, 0.98, 25)
+    real, drawn = (t["c"].to_numpy() for t in (table(), model.sample_arrow(20_000, seed=3)))
+    assert np.abs(np.quantile(drawn, levels) - np.quantile(real, levels)).max() < 0.15
+
+
 def test_without_noise_the_guarantee_says_what_alpha_lmdp_is_and_is_not(model):
     said = str(model.guarantee)
     assert said.startswith("NOT PRIVATE")
@@ -138,15 +146,27 @@ def test_a_file_keeps_it_and_one_that_was_edited_is_refused(model, tmp_path):
             nacre.load(path)
 
 
+def test_protected_columns_may_be_seen_through_a_sampling_layer(tmp_path):
+    method = dataclasses.replace(METHOD.small(), condition="sampled")
+    drawn = nacre.fit(table(200), SCHEMA, method=method, epsilon=2.0, delta=1e-6, rows=200, seed=0)
+    first = drawn.generator.conditional.layers[0]
+    assert isinstance(first, Sampling) and first.others == 2
+    drawn.save(tmp_path / "model.nacre")
+    again = nacre.load(tmp_path / "model.nacre")
+    assert again.sample_arrow(20, seed=3).equals(drawn.sample_arrow(20, seed=3))
+    with pytest.raises(nacre.NacreError, match="at least width // 2 = 12 latent numbers, got 8"):
+        dataclasses.replace(METHOD, condition="sampled")
+
+
 def test_each_set_has_an_energy_that_sees_its_own_columns_only():
     encoder = TableEncoder(SCHEMA)
     one = PPEM(protect=[("a", "kind")])
-    assert [len(e.places) for e in one.ensemble(one.parts(encoder)).energies] == [4]
+    assert [len(e.places) for e in ensemble(one, one.parts(encoder)).energies] == [4]
     two = PPEM(protect={("a", "kind"): 0.01, ("b",): 0.1})
     parts = two.parts(encoder)
     assert set(parts.hidden.columns) == {"a", "b", "kind"}
     assert set(parts.rest.columns) == {"c", "yes"}
-    energies = two.ensemble(parts).energies
+    energies = ensemble(two, parts).energies
     # a, b, then kind's block of three; the last energy is the union's.
     assert [energy.places.tolist() for energy in energies] == [[0, 2, 3, 4], [1], [0, 1, 2, 3, 4]]
     assert [str(one) for one in two.sets] == ["a+kind@0.01", "b@0.1"]
@@ -201,6 +221,20 @@ def test_sets_are_read_from_any_form():
 def test_sets_that_cannot_be(given, message):
     with pytest.raises(nacre.NacreError, match=message):
         PPEM(protect=given)
+
+
+def test_class_means_are_asked_for_where_they_are_taken_off():
+    def names(**settings):
+        method = PPEM(protect=["a"], **settings)
+        plan = nacre.plan(SCHEMA, method=method, epsilon=1, delta=1e-6)
+        return [release.name for release in plan.releases]
+
+    for scale in ("classes", "class-moments"):
+        assert "class means" in names(scale=scale)
+    for scale in ("quantiles", "moments", "schema"):
+        assert "class means" not in names(scale=scale)
+    hidden = PPEM.without_noise()
+    assert hidden.by_class and hidden.conditional_clip > 1e3
 
 
 def test_that_nothing_is_hidden_is_told():

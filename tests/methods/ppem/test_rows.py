@@ -11,9 +11,12 @@ import pyarrow as pa
 import pytest
 
 import nacre
+from nacre.methods.ppem.conditional import ConditionalPhase
+from nacre.methods.ppem.generator import Net
 from nacre.methods.ppem.learn import statistic_noise
+from nacre.methods.ppem.marginal import MarginalPhase
+from nacre.methods.ppem.networks import conditional_layers, ensemble, marginal_layers
 from nacre.methods.ppem.ppem import PPEM
-from nacre.methods.ppem.programs import conditional_program, marginal_program
 from nacre.methods.ppem.scaling import schema_scaling
 from nacre.methods.ppem.stein import Statistic
 from nacre.nets.descent import first_weights
@@ -51,20 +54,18 @@ def questions(method=METHOD, rows=1000):
 @functools.cache
 def program(phase, method=METHOD):
     rng = np.random.default_rng(0)
-    scaling, parts = schema_scaling(2), method.parts(ENCODER)
-    layers = method.marginal_layers(parts)
+    parts = method.parts(ENCODER)
+    shared = {"method": method, "parts": parts, "scaling": schema_scaling(2), "expected": 64}
+    layers = marginal_layers(method, parts)
     first = first_weights(layers, rng)
     if phase == "conditional":
         arrays = freeze(layers, first, rng.standard_normal((64, method.latent), np.float32))
-        own = first_weights(method.conditional_layers(parts), rng)
-        return conditional_program(
-            method, parts, scaling, (layers, arrays), own, expected=64, rng=rng
-        )
-    count = len(method.ensemble(parts).energies)
-    statistic = Statistic(method.statistic_most, 64, 0.0, (3.84,) * count, method.penalty)
-    return marginal_program(
-        method, parts, scaling, method.ensemble(parts), statistic, first, expected=64, rng=rng
-    )
+        own = first_weights(conditional_layers(method, parts), rng)
+        return ConditionalPhase(marginal=Net(layers, tuple(arrays)), **shared).program(own, rng)
+    energies = ensemble(method, parts)
+    critical = (3.84,) * len(energies.energies)
+    statistic = Statistic(method.statistic_most, 64, 0.0, critical, method.penalty)
+    return MarginalPhase(ensemble=energies, statistic=statistic, **shared).program(first, rng)
 
 
 def some_rows(n, seed, extreme=False):

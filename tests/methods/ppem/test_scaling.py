@@ -7,7 +7,7 @@ import pytest
 
 from nacre.histograms.cells import table_columns
 from nacre.histograms.histograms import Histograms
-from nacre.methods.ppem.scaling import FARTHEST, bought_scaling, schema_scaling
+from nacre.methods.ppem.scaling import FARTHEST, bought_scaling, put_back, schema_scaling
 from nacre.schema import Code, Layout, Number
 
 LAYOUT = Layout((Number("x", 10_000, 0), Number("y", 30)), (Code("z", 2),))
@@ -85,6 +85,36 @@ def test_of_protected_numbers_only_mean_and_deviation_are_used(data):
     assert abs(found.mean()) < 0.05 and abs(found.std() - 1) < 0.1
     bare = made(data, hidden=(0,), schema_only=True)
     np.testing.assert_array_equal(bare.values[0], schema_scaling(1).values[0])
+
+
+def test_moments_keep_straight_lines_and_quantiles_bend_them(data):
+    units = np.linspace(0.02, 0.06, 50)
+    steps = {}
+    for quantiles in (False, True):
+        pairs = np.stack([units, np.zeros(50)], axis=1)
+        found = scaled(made(data, quantiles=quantiles), pairs, np.zeros(50, int))[:, 0]
+        steps[quantiles] = np.diff(found)
+    assert np.ptp(steps[False]) < 1e-3 * steps[False].mean()
+    assert steps[True].max() > 5 * steps[True].min()
+
+
+def test_generated_numbers_are_given_their_bought_distribution(data):
+    units = data[0][:, 0]
+    bought, plain = made(data), made(data, quantiles=False)
+    rng = np.random.default_rng(1)
+    drawn = 3.0 + 2.0 * rng.standard_t(4, 60_000)  # far from what was bought
+    scaling = put_back(plain, bought, {0: drawn})
+    np.testing.assert_array_equal(scaling.values[1], plain.values[1])  # of no other number
+    np.testing.assert_array_equal(scaling.positions[1], plain.positions[1])
+    found = scaling.backward(drawn[:, None], (0,), np.zeros(len(drawn), int))[:, 0]
+    at = np.concatenate([np.linspace(0.02, 0.1, 9), np.linspace(0.45, 0.6, 9)])
+    shares = [(values[:, None] < at).mean(0) for values in (found, units)]
+    assert np.abs(shares[0] - shares[1]).max() < 0.03  # within a cell, of which there are 256
+    assert found.std() == pytest.approx(units.std(), rel=0.05)
+    assert (np.diff(scaling.values) > 0).all()
+    # Too few rows to tell: as it was.
+    kept = put_back(plain, bought, {0: drawn[:5]})
+    np.testing.assert_array_equal(kept.values, plain.values)
 
 
 @pytest.mark.parametrize("mass", ["none", "one cell", "an end"])

@@ -102,33 +102,49 @@ class PPEMGenerator(AbstractGenerator):
 
     def sample(self, n: int, rng: np.random.Generator) -> Encoded:
         """Draw x', then x* given x'."""
-        hidden, rest = self.parts
         ticks = np.zeros((n, len(self.layout.numbers)), np.int64)
         codes = np.zeros((n, len(self.layout.codes)), np.int32)
         for at in range(0, n, CHUNK):
             part = slice(at, min(n, at + CHUNK))
-            count = part.stop - part.start
-            condition = np.zeros((count, 0), np.float32)
-            parted = []
-            for own, net in ((hidden, self.marginal), (rest, self.conditional)):
-                if own.width:
-                    latent = rng.standard_normal((count, self.latent), np.float32)
-                    outputs = net(np.concatenate([latent, condition], axis=1))
-                    numbers, found, condition = drawn(own, outputs, latent, rng)
-                    codes[part, own.codes] = found
-                    parted.append((own, numbers))
+            parted, codes[part] = self._chunk(part.stop - part.start, rng)
             for own, numbers in parted:  # when the label, which maps may follow, is known
-                ticks[part, own.numbers] = self._ticks(own, numbers, codes[part])
+                units = self.scaling.backward(numbers, own.numbers, self._groups(codes[part]))
+                limits = self.layout.limits[list(own.numbers)]
+                ticks[part, own.numbers] = np.clip(np.rint(units * limits), 0, limits)
         return self.layout.encoded(ticks, codes)
 
-    def _ticks(
-        self, part: Part, numbers: NDArray[np.float64], codes: NDArray[np.int32]
-    ) -> NDArray[np.int64]:
+    def standardized(
+        self, n: int, rng: np.random.Generator
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """The numbers of x* of some rows before the maps back, means of classes added; codes."""
+        own = list(self.parts.rest.numbers)
+        found = []
+        for at in range(0, n, CHUNK):
+            parted, codes = self._chunk(min(CHUNK, n - at), rng)
+            found.append((parted[-1][1] + self.scaling.means[self._groups(codes)][:, own], codes))
+        numbers, codes = (np.concatenate(each) for each in zip(*found, strict=True))
+        return numbers, codes
+
+    def _chunk(
+        self, count: int, rng: np.random.Generator
+    ) -> tuple[list[tuple[Part, NDArray[np.float64]]], NDArray[np.int32]]:
+        """Standardized numbers of both parts, and all codes."""
+        hidden, rest = self.parts
+        codes = np.zeros((count, len(self.layout.codes)), np.int32)
+        condition, parted = np.zeros((count, 0), np.float32), []
+        for own, net in ((hidden, self.marginal), (rest, self.conditional)):
+            if own.width:
+                latent = rng.standard_normal((count, self.latent), np.float32)
+                outputs = net(np.concatenate([latent, condition], axis=1))
+                numbers, found, condition = drawn(own, outputs, latent, rng)
+                codes[:, own.codes] = found
+                parted.append((own, numbers))
+        return parted, codes
+
+    def _groups(self, codes: NDArray[np.int32]) -> NDArray[Any]:
+        """The class of each row, of which the mean was taken off."""
         label = self.scaling.label
-        groups = np.zeros(len(codes), np.int64) if label is None else codes[:, label]
-        units = self.scaling.backward(numbers, part.numbers, groups)
-        limits = self.layout.limits[list(part.numbers)]
-        return np.clip(np.rint(units * limits), 0, limits).astype(np.int64)
+        return np.zeros(len(codes), np.int64) if label is None else codes[:, label]
 
     # -- what a test of alpha-LMDP needs -------------------------------------------------------
 

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 from scipy.stats import chi2
 
-from nacre.histograms.cells import CodeColumn
+from nacre.histograms.cells import NumberColumn
 from nacre.histograms.histograms import Histograms
+from nacre.methods.ppem.conditional import ConditionalPhase
 from nacre.methods.ppem.generator import Net, PPEMGenerator, drawn
-from nacre.methods.ppem.parts import Part, Parts
-from nacre.methods.ppem.programs import conditional_program, marginal_program
-from nacre.methods.ppem.scaling import REACH, Scaling, bought_scaling, schema_scaling
+from nacre.methods.ppem.marginal import MarginalPhase
+from nacre.methods.ppem.networks import ensemble
+from nacre.methods.ppem.parts import Parts
+from nacre.methods.ppem.questions import histogram_columns, label_place
+from nacre.methods.ppem.scaling import (
+    REACH,
+    Scaling,
+    bought_scaling,
+    put_back,
+    schema_scaling,
+)
+from nacre.methods.ppem.shares import biases, calibrated, shares_of
 from nacre.methods.ppem.stein import Statistic
 from nacre.methods.randomness import public_rng
 from nacre.nets.descent import first_weights
@@ -29,10 +39,8 @@ if TYPE_CHECKING:
     from nacre.vault import Plan, Vault
 
 FROZEN = 1 << 13  # generated rows whose statistics batch norms are frozen at
+MATCHED = 1 << 16  # generated rows whose numbers are brought back to bought distributions
 CALM = 0.1  # of the usual first weights of a generator's last layer
-ROUNDS = 40  # of putting shares of values back
-FARTHEST_LOGIT = 50.0  # that a share is put back by
-RAREST = 1e-4  # the smallest chance of a value that a generator starts with
 
 
 def learn(method: PPEM, vault: Vault, plan: Plan, *, key: Any) -> PPEMGenerator:
@@ -72,7 +80,7 @@ def learn(method: PPEM, vault: Vault, plan: Plan, *, key: Any) -> PPEMGenerator:
             keys[1],
             rng,
         )
-    return PPEMGenerator(
+    generator = PPEMGenerator(
         layout=encoder.layout,
         sets=method.sets,
         scaling=scaling,
@@ -81,6 +89,9 @@ def learn(method: PPEM, vault: Vault, plan: Plan, *, key: Any) -> PPEMGenerator:
         conditional=conditional,
         energies=energies,
     )
+    if histograms is None or not parts.rest.numbers:
+        return generator
+    return _as_bought(generator, histograms, rng)
 
 
 def ask_histograms(method: PPEM, vault: Vault, question: Sum) -> Histograms:
@@ -88,7 +99,7 @@ def ask_histograms(method: PPEM, vault: Vault, question: Sum) -> Histograms:
     from nacre.embed.marginals import cell_places, single_features
 
     encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
-    columns = method.columns(encoder)
+    columns = histogram_columns(method, encoder)
     sums = vault.sum(question, single_features(cell_places(encoder.layout, columns)))
     return Histograms.of(columns, sums.values, sums.noise[0])
 
@@ -110,7 +121,7 @@ def ask_means(method: PPEM, vault: Vault, question: Sum, parts: Parts, scaling: 
     sums = np.zeros((len(found.values), len(encoder.layout.numbers)))  # type: ignore[attr-defined]
     sums[:, list(rest.numbers)] = found.values * REACH
     counts = np.maximum(found.counts, 1.0) if found.counts is not None else np.ones(len(sums))
-    label = method.label(encoder)  # type: ignore[arg-type]
+    label = label_place(method, encoder)  # type: ignore[arg-type]
     return scaling.with_means(sums, counts, found.noise[0] * REACH, label or 0)
 
 
@@ -129,6 +140,24 @@ def _scaling(
     )
 
 
+def _as_bought(
+    generator: PPEMGenerator, histograms: Histograms, rng: np.random.Generator
+) -> PPEMGenerator:
+    """With maps back that give the numbers of x* their bought distributions; x' has none."""
+    hidden, rest = generator.parts
+    scores, codes = generator.standardized(MATCHED, rng)
+    generated = {}
+    for column in histograms.columns:
+        if isinstance(column, NumberColumn) and column.number in rest.numbers:
+            own = scores[:, rest.numbers.index(column.number)]
+            there = own if column.missing is None else own[codes[:, column.missing] == 0]
+            generated[column.number] = there
+    bought = bought_scaling(
+        histograms, generator.layout.limits, hidden.numbers, schema_only=True, quantiles=True
+    )
+    return dataclasses.replace(generator, scaling=put_back(generator.scaling, bought, generated))
+
+
 def _marginal(
     method: PPEM,
     vault: Vault,
@@ -141,7 +170,6 @@ def _marginal(
     rng: np.random.Generator,
 ) -> tuple[tuple[Net, ...], Net]:
     """The energies, the generator of x' and its frozen arrays."""
-    ensemble, layers = method.ensemble(parts), method.marginal_layers(parts)
     expected = min(method.marginal_batch, rows)
     levels = [one.alpha for one in method.sets]
     if len(levels) > 1:
@@ -153,21 +181,21 @@ def _marginal(
         critical=tuple(float(chi2.isf(level, 1)) for level in levels),
         weight=method.penalty,
     )
-    program = marginal_program(
-        method,
-        parts,
-        scaling,
-        ensemble,
-        statistic,
-        first_weights_of(layers, rng),
+    phase = MarginalPhase(
+        method=method,
+        parts=parts,
+        scaling=scaling,
+        ensemble=ensemble(method, parts),
+        statistic=statistic,
         expected=expected,
-        rng=rng,
     )
+    layers = phase.layers
+    program = phase.program(first_weights_of(layers, rng), rng)
     noisy = rows if plan.rows is None else None
     state = vault.train(question, program, rows=noisy, key=key)
     inputs = rng.standard_normal((FROZEN, method.latent), np.float32)
     arrays = freeze(layers, state["writer"]["average"], inputs)
-    pairs = zip(ensemble.energies, state["energy"], strict=True)
+    pairs = zip(phase.ensemble.energies, state["energy"], strict=True)
     energies = tuple(Net.of(energy.layers, own) for energy, own in pairs)
     return energies, Net(layers, tuple(arrays))
 
@@ -203,25 +231,19 @@ def _conditional(
     rng: np.random.Generator,
 ) -> Net:
     """The generator of x* given x'."""
-    layers = method.conditional_layers(parts)
-    first = first_weights_of(layers, rng)
+    expected = min(method.conditional_batch, rows)
+    phase = ConditionalPhase(
+        method=method, parts=parts, scaling=scaling, marginal=marginal, expected=expected
+    )
+    first = first_weights_of(phase.layers, rng)
     shares = [] if histograms is None else shares_of(parts.rest, histograms)
     first[-1]["bias"] = jax.numpy.asarray(biases(parts.rest.width, shares))
-    program = conditional_program(
-        method,
-        parts,
-        scaling,
-        (marginal.layers, marginal.arrays),
-        first,
-        expected=min(method.conditional_batch, rows),
-        rng=rng,
-    )
     noisy = rows if plan.rows is None else None
-    state = vault.train(question, program, rows=noisy, key=key)
-    found = Net.of(layers, state["writer"]["average"])
+    state = vault.train(question, phase.program(first, rng), rows=noisy, key=key)
+    found = Net.of(phase.layers, state["writer"]["average"])
     last = dict(found.arrays[-1])
     last["bias"] = last["bias"] + calibrated(found(_inputs(method, parts, marginal, rng)), shares)
-    return Net(layers, (*found.arrays[:-1], last))
+    return Net(phase.layers, (*found.arrays[:-1], last))
 
 
 def _inputs(
@@ -234,56 +256,3 @@ def _inputs(
     first = rng.standard_normal((FROZEN, method.latent), np.float32)
     _, _, condition = drawn(parts.hidden, marginal(first), first, rng)
     return np.concatenate([latent, condition], axis=1)
-
-
-def shares_of(rest: Part, histograms: Histograms) -> list[tuple[int, NDArray[np.float64]]]:
-    """Where each block of x* starts, and the noisy share of each of its values."""
-    counts: dict[int, NDArray[np.float64]] = {}
-    for column, cleaned in zip(histograms.columns, histograms.cleaned, strict=True):
-        every = cleaned.sum(0)
-        if isinstance(column, CodeColumn):
-            counts[column.code] = every
-        elif column.missing is not None:
-            counts[column.missing] = np.array([every[:-1].sum(), every[-1]])
-    found = []
-    for place, at, _ in rest.vector.blocks:
-        own = counts[rest.codes[place]]
-        share = np.clip(own / max(own.sum(), 1e-9), RAREST, 1.0)
-        found.append((at, share / share.sum()))
-    return found
-
-
-def biases(width: int, shares: list[tuple[int, NDArray[np.float64]]]) -> NDArray[np.float32]:
-    """Of a generator's last layer: zero for numbers, the logits of shares for values."""
-    found = np.zeros(width, np.float32)
-    for at, share in shares:
-        logits = np.log(share)
-        if len(share) == 2:
-            found[at] = logits[1] - logits[0]
-        elif len(share) > 2:
-            found[at : at + len(share)] = logits
-    return found
-
-
-def calibrated(
-    outputs: NDArray[np.float32], shares: list[tuple[int, NDArray[np.float64]]]
-) -> NDArray[np.float32]:
-    """What to add to a generator's outputs (n, width) so that values have their bought shares.
-
-    Noisy steps let the share of a rare value drift, down to nothing; it was paid for, so it is
-    put back.  All of it is public.
-    """
-    moves = np.zeros(outputs.shape[1], np.float32)
-    for at, share in shares:
-        if len(share) < 2:
-            continue
-        two = len(share) == 2
-        logits = outputs[:, at : at + (1 if two else len(share))].astype(np.float64)
-        logits = np.concatenate([np.zeros_like(logits), logits], axis=1) if two else logits
-        move = np.zeros(len(share))
-        for _ in range(ROUNDS):
-            chances = softmax(logits + move, axis=1).mean(0)
-            move += np.log(share) - np.log(np.maximum(chances, 1e-12))
-        move -= move[0]
-        moves[at : at + len(logits[0]) - two] = move[two:]
-    return np.clip(moves, -FARTHEST_LOGIT, FARTHEST_LOGIT)

@@ -14,41 +14,22 @@ the rows (here: from the schema, or from histograms that are paid for).
 from __future__ import annotations
 
 import dataclasses
-import math
 import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, final
 
-import numpy as np
-
 from nacre.errors import NacreError
-from nacre.histograms.cells import CodeColumn, NumberColumn, table_columns
 from nacre.methods.method import AbstractMethod
-from nacre.methods.ppem.hideable import require_columns
+from nacre.methods.ppem.networks import half
 from nacre.methods.ppem.parts import Parts
+from nacre.methods.ppem.questions import questions_of
 from nacre.methods.settings import setting, settle
-from nacre.nets.beside import Beside
-from nacre.nets.layers import (
-    AbstractLayer,
-    BatchNorm,
-    LayerNorm,
-    LeakyReLU,
-    Linear,
-    Residual,
-    mlp,
-    size,
-)
 from nacre.schema.protected import USUAL, Protected, as_sets
-from nacre.vault import Bound, Hidden, Segment, Stage, Steps, Sum, count_question
+from nacre.vault import Hidden
 
 if TYPE_CHECKING:
-    from nacre.methods.ppem.energies import Energy, Ensemble
     from nacre.nets.generator import AbstractGenerator
     from nacre.rows import TableEncoder
     from nacre.vault import AbstractQuestion, Adjacency, Plan, Vault
-
-SLOPE = 0.2  # of leaky ReLUs
-CELLS = 256  # of a number's histogram, at most
-COUNT = 0.02  # share of the budget that buys the number of rows, where nothing else tells it
 
 
 @final
@@ -69,10 +50,11 @@ class PPEM(AbstractMethod):
         "joined by +, after @ the level of the test",
     )
     alpha: float = setting(USUAL, "level of sets that name none", low=1e-6, high=0.5)
-    scale: Literal["classes", "quantiles", "moments", "schema"] = setting(
+    scale: Literal["classes", "quantiles", "class-moments", "moments", "schema"] = setting(
         "classes",
         "how numbers are standardized: by noisy quantiles, less the noisy mean of each class or "
-        "not, by noisy moments (protected columns always), or by the schema's bounds alone",
+        "not (quantiles), by noisy moments (protected columns always), likewise, or by the "
+        "schema's bounds alone",
     )
     scale_share: float = setting(
         0.1, "share of the budget that buys the histograms for it", low=0.001, high=0.45
@@ -93,6 +75,11 @@ class PPEM(AbstractMethod):
     latent: int = setting(32, "how many numbers go into each generator", low=1, high=4096)
     width: int = setting(64, "of the hidden layers of all networks", low=1, high=4096)
     depth: int = setting(2, "hidden layers of each network", low=1, high=8)
+    condition: Literal["plain", "sampled"] = setting(
+        "plain",
+        "how the generator of other columns sees the protected ones: as they are, or through a "
+        "random code about them (the paper's sampling layer); that needs latent >= width / 2",
+    )
     jitter: float = setting(
         0.05, "standard deviation of noise on zeros and ones, so that they have a density",
         low=0, high=1,
@@ -139,6 +126,11 @@ class PPEM(AbstractMethod):
         sets = as_sets(self.protect, self.alpha)
         object.__setattr__(self, "protect", tuple(map(str, sets)))
         settle(self)
+        if self.condition == "sampled" and self.latent < half(self.width):
+            raise NacreError(
+                f"condition='sampled' needs at least width // 2 = {half(self.width)} latent "
+                f"numbers, got {self.latent}."
+            )
 
     @property
     def sets(self) -> tuple[Protected, ...]:
@@ -178,6 +170,26 @@ class PPEM(AbstractMethod):
             averaging=0.0,
         )
 
+    @classmethod
+    def without_noise(cls) -> Self:
+        """For fits without noise: no clip acts, and more, smaller steps are taken.
+
+        Numbers keep straight lines between them, which normal scores bend: see docs/ppem.md.
+        """
+        return cls(
+            scale="class-moments",
+            marginal_steps=200,
+            marginal_batch=128,
+            marginal_clip=1e5,
+            conditional_steps=3000,
+            conditional_batch=128,
+            conditional_clip=1e5,
+            generator_every=2,
+            energy_rate=0.001,
+            generator_rate=0.0005,
+            averaging=0.99,
+        )
+
     def small(self) -> Self:
         """A few steps of narrow networks."""
         return dataclasses.replace(
@@ -192,166 +204,25 @@ class PPEM(AbstractMethod):
             conditional_batch=64,
         )
 
-    # -- networks ------------------------------------------------------------------------------
-
-    def ensemble(self, parts: Parts) -> Ensemble:
-        """The marginal energies: of each set, and of the union where there are several."""
-        from nacre.methods.ppem.energies import Energy, Ensemble
-
-        sets = [one.columns for one in self.sets]
-        if len(sets) > 1:
-            sets.append(parts.hidden.columns)
-        places = [parts.hidden.places(columns) for columns in sets]
-        return Ensemble(tuple(Energy(self._energy(len(own)), own) for own in places))
-
-    def conditional_energy(self, parts: Parts) -> Energy:
-        """Of x* and x' in this order, each with a first layer of its own."""
-        from nacre.methods.ppem.energies import Energy
-
-        hidden, rest = parts
-        every = np.arange(rest.width + hidden.width)
-        if not hidden.width:
-            return Energy(self._energy(rest.width), every)
-        first = Beside(rest.width, hidden.width, _half(self.width))
-        return Energy((first, LeakyReLU(SLOPE), *self._energy(2 * first.outputs)[2:]), every)
-
-    def _energy(self, inputs: int) -> tuple[AbstractLayer, ...]:
-        widths = [self.width if place else 2 * _half(self.width) for place in range(self.depth)]
-        layers = mlp(inputs, *widths, 1, slope=SLOPE)
-        return (*layers[:-1], Linear(widths[-1], 1, bias=False))
-
-    def marginal_layers(self, parts: Parts) -> tuple[AbstractLayer, ...]:
-        """From latent numbers to x'; batch norms see generated rows only."""
-        first = Linear(self.latent, self.width)
-        inside = (Linear(self.width, self.width), BatchNorm(self.width), LeakyReLU(SLOPE))
-        return self._generator(first, inside, parts.hidden.width)
-
-    def conditional_layers(self, parts: Parts) -> tuple[AbstractLayer, ...]:
-        """From latent numbers and x' to x*, row by row: no batch norm."""
-        first: AbstractLayer = Linear(self.latent, 2 * _half(self.width))
-        if parts.hidden.width:
-            first = Beside(self.latent, parts.hidden.width, _half(self.width))
-        wide = 2 * _half(self.width)
-        inside = (Linear(wide, wide), LayerNorm(wide), LeakyReLU(SLOPE))
-        return self._generator(first, inside, parts.rest.width)
-
-    def _generator(
-        self, first: AbstractLayer, inside: tuple[AbstractLayer, ...], outputs: int
-    ) -> tuple[AbstractLayer, ...]:
-        blocks = [Residual(inside)] * max(self.depth - 1, 1)
-        return (first, LeakyReLU(SLOPE), *blocks, Linear(inside[0].outputs, outputs))  # type: ignore[attr-defined]
-
-    # -- questions -----------------------------------------------------------------------------
-
     def questions(
         self, encoder: TableEncoder, adjacency: Adjacency, rows: int | None
     ) -> tuple[AbstractQuestion, ...]:
         """Histograms for standardizing, or the number of rows; then the energies' steps."""
-        require_columns(self.sets, encoder)
-        parts = self.parts(encoder)
-        if self._partly and not (parts.hidden.width and parts.rest.width):
-            raise NacreError(
-                "noised='marginal' is for tables of which some columns are protected and some are "
-                "not. Protect fewer columns, or some, or use noised='both'."
-            )
-        first: list[AbstractQuestion] = []
-        if self.scale != "schema" and self.columns(encoder):
-            first.append(self._histograms(encoder))
-            if self.label(encoder) is not None and parts.rest.numbers:
-                first.append(self._means(encoder))
-        elif rows is None:
-            first.append(count_question(COUNT))
-        left = 1.0 - math.fsum(question.share for question in first)
-        found = {"marginal": bool(parts.hidden.width), "conditional": bool(parts.rest.width)}
-        marginal = self.marginal_share if all(found.values()) else 1.0
-        if found["marginal"]:
-            first.append(self._marginal(parts, left * marginal, rows))
-        if found["conditional"]:
-            share = left * (1.0 - marginal) if found["marginal"] else left
-            first.append(self._conditional(parts, share, rows))
-        return tuple(first)
+        return questions_of(self, encoder, rows)
 
     def parts(self, encoder: TableEncoder) -> Parts:
         """Which columns are x' and x*."""
         return Parts.of(encoder.layout, self.sets)
 
-    def label(self, encoder: TableEncoder) -> int | None:
-        """The label's place among the codes, if numbers are standardized by its classes.
-
-        Not by a label whose distribution is to be hidden.
-        """
-        label = encoder.label
-        if self.scale != "classes" or label is None:
-            return None
-        return encoder.place(label) if label.name in self.parts(encoder).rest.columns else None
-
-    def columns(self, encoder: TableEncoder) -> tuple[NumberColumn | CodeColumn, ...]:
-        """Of which there are histograms: numbers, and codes that are not protected."""
-        hidden = set(self.parts(encoder).hidden.codes)
-        every = table_columns(encoder.layout, None, CELLS)
-        return tuple(c for c in every if isinstance(c, NumberColumn) or c.code not in hidden)
-
-    def _histograms(self, encoder: TableEncoder) -> Sum:
-        columns = self.columns(encoder)
-        cells = sum(column.size for column in columns)
-        bound = Bound(segments=(Segment(size=cells, norm=math.sqrt(len(columns)), signed=False),))
-        return Sum(
-            name="histograms",
-            meaning="how many rows lie in each cell of each column",
-            bound=bound,
-            share=self.scale_share,
-        )
-
-    def _means(self, encoder: TableEncoder) -> Sum:
-        """Sums of standardized numbers by class: each within one, so sqrt(count) in all."""
-        count = len(self.parts(encoder).rest.numbers)
-        return Sum(
-            name="class means",
-            meaning=f"the mean of each number for each value of '{encoder.schema.label}'",
-            bound=Bound(
-                segments=(Segment(size=count, norm=math.sqrt(count)),),
-                by=encoder.label,
-                count=1.0,
-            ),
-            share=self.means_share,
-        )
-
-    def _marginal(self, parts: Parts, share: float, rows: int | None) -> Steps:
-        energies = self.ensemble(parts).energies
-        weights = sum(size(energy.layers) for energy in energies)
-        stages: tuple[Stage, ...] = (Stage(clip=self.marginal_clip),)
-        if self.penalty:
-            stages = (
-                Stage(clip=math.sqrt(2 * len(energies)), share=self.statistic_share),
-                Stage(clip=self.marginal_clip, share=1.0 - self.statistic_share),
-            )
-        return Steps(
-            name="marginal",
-            meaning="noisy gradients of the energies of protected columns, and their Stein sums",
-            share=share,
-            steps=self.marginal_steps,
-            size=weights + (2 * len(energies) if self.penalty else 0),
-            batch=self.marginal_batch,
-            stages=stages,
-            rows=rows,
-            alone=(self.marginal_epsilon, self.marginal_delta) if self._partly else None,
-        )
-
-    def _conditional(self, parts: Parts, share: float, rows: int | None) -> Steps:
-        return Steps(
-            name="conditional",
-            meaning="noisy gradients of the energy of the other columns given the protected ones",
-            share=share,
-            steps=self.conditional_steps,
-            size=size(self.conditional_energy(parts).layers),
-            batch=self.conditional_batch,
-            stages=(Stage(clip=self.conditional_clip),),
-            rows=rows,
-        )
+    @property
+    def partly(self) -> bool:
+        """Whether the marginal energies alone get noise."""
+        return self.noised == "marginal"
 
     @property
-    def _partly(self) -> bool:
-        return self.noised == "marginal"
+    def by_class(self) -> bool:
+        """Whether the mean of each class is taken off, if the label is not protected."""
+        return self.scale in ("classes", "class-moments")
 
     @property
     def protected(self) -> tuple[Hidden, ...]:
@@ -368,7 +239,7 @@ class PPEM(AbstractMethod):
                 "--set protect=age+job; or choose another method, such as Mosaic.",
                 stacklevel=2,
             )
-        given = self.marginal_delta if self._partly else delta
+        given = self.marginal_delta if self.partly else delta
         if given is not None and rows is not None and given >= 1 / rows:
             raise NacreError(
                 f"delta={given:g} is not below 1/{rows:,}, one over the number of rows: a "
@@ -376,14 +247,8 @@ class PPEM(AbstractMethod):
                 f"delta = 1/n is refused; take {0.1 / rows:.0e} or less. Nothing was spent."
             )
 
-    # -- learning ------------------------------------------------------------------------------
-
     def learn(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
         """Standardize, train the marginal pair, then the conditional one."""
         from nacre.methods.ppem.learn import learn
 
         return learn(self, vault, plan, key=key)
-
-
-def _half(width: int) -> int:
-    return max(width // 2, 1)

@@ -8,12 +8,12 @@ are where those of a common one are: what is left to be learnt is how columns de
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from nacre.histograms.cells import NumberColumn
 from nacre.histograms.histograms import Histograms
@@ -22,6 +22,8 @@ KNOTS = 65
 TAIL = 1e-5  # share of rows beyond the last knot of a map by quantiles
 FARTHEST = 10.0  # standardized values end here
 REACH = 4.0  # as far as a value counts for the mean of its class
+FEWEST = 5  # generated rows beyond a quantile, for it to be believed
+TINY = 1e-6  # between two knots, at least
 NARROWEST = 1e-4  # of a range: no standard deviation is taken to be smaller
 
 Array = NDArray[np.float64]
@@ -86,6 +88,40 @@ class Scaling:
         means, square = sums / rows, (noise / rows) ** 2
         kept = np.maximum(means**2 - square, 0.0) / np.maximum(means**2, 1e-30)
         return dataclasses.replace(self, means=np.clip(kept * means, -REACH, REACH), label=label)
+
+
+def put_back(scaling: Scaling, bought: Scaling, generated: Mapping[int, Array]) -> Scaling:
+    """Maps by which generated numbers come out with the distributions that were bought.
+
+    What a network writes for a number strays from it, most of all in a tail; the histogram was
+    paid for.  All of it is public.
+
+    Args:
+        scaling: how numbers were standardized.
+        bought: maps from normal scores, by the same histograms.
+        generated: standardized values of some numbers in generated rows, means of classes added.
+    """
+    positions, values = scaling.positions.copy(), scaling.values.copy()
+    for number, drawn in generated.items():
+        chances = ndtr(bought.values[number])
+        sure = np.flatnonzero(np.minimum(chances, 1 - chances) > FEWEST / max(len(drawn), 1))
+        if len(sure) < 2:
+            continue
+        first, last = sure[0], sure[-1]
+        found = np.quantile(drawn, chances[first : last + 1])
+        # Beyond, where few rows were generated, as steep as over all that is between.
+        own = bought.values[number]
+        steep = (found[-1] - found[0]) / (own[last] - own[first])
+        whole = np.concatenate(
+            [
+                found[0] + steep * (own[:first] - own[first]),
+                found,
+                found[-1] + steep * (own[last + 1 :] - own[last]),
+            ]
+        )
+        positions[number] = bought.positions[number]
+        values[number] = np.maximum.accumulate(whole) + TINY * np.arange(KNOTS)
+    return dataclasses.replace(scaling, positions=positions, values=values)
 
 
 def schema_scaling(numbers: int) -> Scaling:

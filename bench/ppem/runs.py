@@ -1,0 +1,112 @@
+"""One fit for PPEM's tables: of PPEM, or of a method that the paper compares with."""
+
+import dataclasses
+import math
+import time
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from bench.ppem.scores import Data, scores
+from bench.versions import measured_with
+from nacre.evaluate.lmdp.report import lmdp_report
+from nacre.fit import fit
+from nacre.methods import AbstractMethod, find
+from nacre.methods.ppem.ppem import PPEM
+from nacre.model import Model
+
+DELTA = 1e-6
+
+
+class Fitted(NamedTuple):
+    """What a fit gave.
+
+    Attributes:
+        found: its scores, its tests of alpha-LMDP, what it cost.
+        synthetic: as many rows as were fitted.
+    """
+
+    found: dict[str, Any]
+    synthetic: pa.Table
+
+
+def settings(name: str, epsilon: float, steps: float) -> PPEM:
+    """The method for a table; `steps` times as many steps as these."""
+    method = PPEM.without_noise() if math.isinf(epsilon) else PPEM()
+    if name == "icd":
+        method = dataclasses.replace(method, latent=128, width=128)
+    return dataclasses.replace(
+        method,
+        marginal_steps=max(round(method.marginal_steps * steps), 1),
+        conditional_steps=max(round(method.conditional_steps * steps), 1),
+    )
+
+
+def run(
+    name: str, data: Data, hidden: int, epsilon: float, *, partly: bool, steps: float, seed: int
+) -> Fitted:
+    """A fit of PPEM with the first `hidden` columns protected."""
+    method = settings(name, epsilon, steps)
+    method = dataclasses.replace(method, protect=("+".join(data.schema.names[:hidden]),))
+    if partly:
+        method = dataclasses.replace(
+            method, noised="marginal", penalty=0.0, marginal_batch=512, marginal_clip=1.0
+        )
+    model, fitted = _fitted(name, data, method, epsilon, seed)
+    tested = _lmdp(model, data, hidden, seed)
+    steps_made = [method.marginal_steps, method.conditional_steps]
+    return fitted._replace(found=fitted.found | tested | {"steps": steps_made})
+
+
+def compare(name: str, data: Data, method: str, *, seed: int) -> Fitted:
+    """A fit of another method with its defaults: at epsilon 1, or infinite if it is not private."""
+    kind: Any = find(method)
+    epsilon = 1.0 if kind.private else math.inf
+    return _fitted(name, data, kind(), epsilon, seed)[1]
+
+
+def _fitted(
+    name: str, data: Data, method: AbstractMethod, epsilon: float, seed: int
+) -> tuple[Model, Fitted]:
+    started = time.process_time()
+    model = fit(
+        data.train,
+        data.schema,
+        method=method,
+        epsilon=epsilon,
+        delta=None if math.isinf(epsilon) else DELTA,
+        rows=data.train.num_rows,
+        seed=seed,
+    )
+    seconds = time.process_time() - started
+    synthetic = model.sample_arrow(data.train.num_rows, seed=seed)
+    found = {
+        "scores": scores(name, synthetic, data),
+        "guarantee": str(model.guarantee),
+        "rows": data.train.num_rows,
+        "cpu_seconds": round(seconds, 1),
+        "seed": seed,
+        "versions": measured_with(),
+    }
+    return model, Fitted(found, synthetic)
+
+
+def _lmdp(model: Model, data: Data, hidden: int, seed: int) -> dict[str, Any]:
+    """The tests of the protected set, whether or not the model was asked for anything."""
+    asked = None if model.guarantee.hidden else data.schema.names[:hidden]
+    (test,) = lmdp_report(model, data.train, columns=asked, seed=seed).tests
+    found = {"mmd": test.mmd, "p_mmd": test.mmd_p, "satisfied": test.lmdp_satisfied}
+    if test.density is not None:
+        found |= {"ksd": test.density.stein, "p_ksd": test.density.stein_p}
+    return found
+
+
+def title(hidden: int, epsilon: float, *, partly: bool) -> str:
+    """How a run is called.
+
+    >>> title(2, math.inf, partly=False), title(5, 1.0, partly=False), title(2, 1.0, partly=True)
+    ('2, ε = ∞', '5, ε = 1', '2, marginal only')
+    """
+    if partly:
+        return f"{hidden}, marginal only"
+    return f"{hidden}, ε = {'∞' if math.isinf(epsilon) else f'{epsilon:g}'}"
