@@ -7,8 +7,10 @@ import pandas as pd
 import pytest
 
 import nacre
+from nacre.embed.fourier import row_frequencies
 from nacre.methods.merf import MERF
 from nacre.methods.pearl import PEARL
+from nacre.rows import TableEncoder
 from nacre.schema import Categorical, Real, Schema
 
 ROWS = 4000
@@ -31,6 +33,17 @@ def linked():
     x = np.clip(rng.normal(np.where(y, 0.75, 0.25), 0.08), 0, 1)
     color = np.where(rng.random(ROWS) < 0.9, np.where(y, "blue", "red"), "green")
     return pd.DataFrame({"x": x, "color": color, "y": np.where(y, "yes", "no")})
+
+
+def test_a_critic_is_for_networks_unless_it_is_asked_for():
+    rng, encoder = np.random.default_rng(0), TableEncoder.of(SCHEMA)
+    drawn = row_frequencies(encoder.layout, width=4, blocks=2, columns=[0, 1], scale=1.0, rng=rng)
+    wanted = {("auto", "mixture"): False, ("scale", "mixture"): True, ("auto", "network"): True}
+    for (critic, generator), there in wanted.items():
+        method = PEARL(critic=critic, generator=generator, frequencies_on="row").suited(encoder)
+        found = method._critic(drawn, [0, 1], images=False)
+        assert [each is not None for each in found] == [there] * 2
+    assert PEARL.as_published().critic == "scale"
 
 
 @pytest.mark.parametrize(

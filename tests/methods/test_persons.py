@@ -102,9 +102,9 @@ def test_a_ledger_adds_no_rows_to_persons(fitted):
     assert len(book.history("visits")) == 1
 
 
-def test_no_public_page_compares_persons_with_rows(fitted):
-    with pytest.raises(NacreError, match="no public page yet"):
-        publish(fitted[0])
+def test_a_public_page_is_of_persons(fitted):
+    page = publish(fitted[0], rows=300)
+    assert page.table.persons < 300 and page.table.rows.total == pytest.approx(page.table.persons)
 
 
 def test_a_plan_speaks_of_persons():

@@ -2,6 +2,9 @@
 
 import itertools
 
+import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -9,6 +12,7 @@ from nacre.embed.fourier import draw_frequencies
 from nacre.histograms.cells import layout_cells
 from nacre.methods.targets import transforms
 from nacre.nets.characteristic import MixtureCharacteristic
+from nacre.nets.logits import MixtureLogits
 from nacre.schema import Code, Layout, Number
 
 LAYOUT = Layout(numbers=(Number("a", 3), Number("b", 200)), codes=(Code("c", 3), Code("d", 2)))
@@ -28,7 +32,8 @@ def test_equals_brute_force(orders):
     weights = rng.dirichlet(np.ones(components * labels)).reshape(labels, components)
     characteristic = MixtureCharacteristic(*transforms(drawn, cells, columns))
     for block in range(2):
-        real, imaginary = characteristic([t.astype(np.float32) for t in tables], weights, block)
+        given = [np.stack([tables[c] for c in g]).astype(np.float32) for g in characteristic.groups]
+        real, imaginary = characteristic(given, weights, block)
         expected = brute_force(drawn.matrix[block], cells, tables, weights)
         np.testing.assert_allclose(real, expected.real, atol=2e-5)
         np.testing.assert_allclose(imaginary, expected.imag, atol=2e-5)
@@ -56,6 +61,45 @@ def brute_force(matrix, cells, tables, weights):
             second = np.exp(1j * np.outer(matrix[:, 1], v)) @ q[r]
             total += np.outer(phase * first * second * joint, weights[:, r])
     return total
+
+
+def test_columns_alike_are_worked_off_together_and_their_slopes_are_right():
+    # Three columns of two cells, touched by three, one and no frequencies, and one of three cells.
+    support = np.array([[-1, 0], [-1, 3], [0, 1], [0, 3]])
+    sizes, touched = (2, 2, 2, 3), (3, 1, 0, 2)
+    rng = np.random.default_rng(1)
+    found = [
+        np.exp(1j * rng.normal(size=(1, count, size)))
+        for count, size in zip(touched, sizes, strict=True)
+    ]
+    characteristic = MixtureCharacteristic(support, found)
+    assert characteristic.groups == ((0, 1), (3,))
+    model = MixtureLogits(sizes, [], labels=2, components=3, rng=rng)
+    assert model.groups == ((0, 1, 2), (3,))
+    coefficients = jnp.asarray(rng.normal(size=(2, 4, 2)), jnp.float32)
+
+    def together(model):
+        tables = model.some(characteristic.groups)
+        return jnp.stack(characteristic(tables, model.weights(), 0))
+
+    def one_by_one(model):
+        tables, seen, waves = model.columns(), [0] * 4, []
+        for columns in support:
+            factor = jnp.ones(3, jnp.complex64)
+            for column in columns[columns >= 0]:
+                factor = factor * (tables[column] @ found[column][0, seen[column]])
+                seen[column] += 1
+            waves.append(model.weights() @ factor)
+        wave = jnp.stack(waves)
+        return jnp.stack([wave.real, wave.imag])
+
+    np.testing.assert_allclose(together(model), one_by_one(model), atol=1e-6)
+    slopes, wanted = (
+        jax.tree.leaves(eqx.filter_grad(lambda m, f=f: jnp.sum(coefficients * f(m)))(model))
+        for f in (together, one_by_one)
+    )
+    for slope, other in zip(slopes, wanted, strict=True):
+        np.testing.assert_allclose(slope, other, atol=1e-6)
 
 
 def test_frequencies_out_of_order_are_refused():

@@ -88,6 +88,15 @@ def test_probabilities_are_made_to_add_up_to_one():
     assert (again.weights == TOY.weights).all()
 
 
+def test_what_could_not_be_opened_again_is_not_saved():
+    below = dataclasses.replace(TOY, inside=np.full((3, 4), -3.6e-17, np.float32))
+    again = Toy.restore(*below.state(), ENCODER)  # a rounding error is mended
+    assert (again.inside == 0).all()
+    for wrong in (-0.1, np.nan, np.inf):
+        with pytest.raises(NacreError, match="'inside' .* could not be opened again"):
+            dataclasses.replace(TOY, inside=np.full((3, 4), wrong, np.float32)).state()
+
+
 ARRAYS = {
     "has 1 axes, not 2": {"inside": np.ones(3)},
     "has an axis of length 2, not 3": {"inside": np.ones((2, 4))},

@@ -32,7 +32,7 @@ class AIM(AbstractMethod):
     paper: ClassVar[str] = "McKenna, Mullins, Sheldon and Miklau (2022), AIM, VLDB 15(11)"
     summary: ClassVar[str] = "chooses marginals that a graphical model gets wrong, and counts them"
     proof: ClassVar[str] = "Gaussian sums, exponential mechanism"
-    cost: ClassVar[str] = "minutes"
+    cost: ClassVar[str] = "90 s on Adult"
     when: ClassVar[str] = "workloads of marginals, few columns"
 
     first: float = setting(0.25, "share of the budget for the histograms", low=0.001, high=0.998)

@@ -1,33 +1,24 @@
-"""What the embedding methods share: settings, frequencies, the bandwidth, and fitting to sums."""
+"""What the embedding methods share: their settings, and what follows from them."""
 
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
-from nacre.histograms.cells import layout_cells
 from nacre.methods.method import AbstractMethod
 from nacre.methods.modes import find_modes, mode_questions, splittable
 from nacre.methods.settings import setting, settle
-from nacre.methods.targets import characteristic, matrix_of
 from nacre.nets.modes import ModeSplit, split_layout
-from nacre.nets.vector import RowVector
-from nacre.rows import AbstractEncoder, ImageEncoder, TableEncoder
+from nacre.rows import AbstractEncoder, TableEncoder
 from nacre.schema import Layout
-from nacre.vault import Bound, Segment, Sum
+from nacre.vault import Sum
 
 if TYPE_CHECKING:
-    from nacre.embed.fourier import Frequencies
-    from nacre.nets.generator import AbstractGenerator
-    from nacre.nets.layers import AbstractLayer
-    from nacre.nets.match import Critic, Targets, TargetWaves
-    from nacre.nets.minimize import Adversary
     from nacre.vault import Vault
 
 # Frequencies are so many at most that, were a class a quarter as large as an equal share of the
@@ -225,209 +216,6 @@ class AbstractMatching(AbstractMethod):
                 f"{classes} values."
             )
 
-    def scale_questions(self, layout: Layout, columns: Sequence[int]) -> tuple[Sum, ...]:
-        """What the frequencies on `columns` are drawn from, if budget is set aside for it.
-
-        The moments that give the RMS distance between rows, only of columns that frequencies of
-        that scale touch: numbers, and codes where they touch whole rows; or the covariance.
-        """
-        from nacre.embed.covariance import ONE as PRODUCT
-        from nacre.embed.covariance import covariance_segments
-        from nacre.embed.distance import ONE, moment_segments
-
-        if self.projection == "pca" and columns:
-            return (
-                Sum(
-                    name="covariance",
-                    bound=Bound(
-                        segments=_unsigned(covariance_segments(layout, columns)), count=PRODUCT
-                    ),
-                    share=self.projection_share,
-                    unit=PRODUCT,
-                    meaning="means and products of the row's places, for private PCA",
-                ),
-            )
-        used = self._codes(layout, columns)
-        if not self.bandwidth or not (layout.numbers or used):
-            return ()
-        return (
-            Sum(
-                name="bandwidth",
-                bound=Bound(segments=_unsigned(moment_segments(layout, used)), count=ONE),
-                share=self.bandwidth,
-                unit=ONE,
-                meaning="means and mean squares of the row, for the RMS distance between rows",
-            ),
-        )
-
-    def _codes(self, layout: Layout, columns: Sequence[int]) -> list[int]:
-        """The codes whose spread counts for the distance between rows."""
-        numbers = len(layout.numbers)
-        whole = self.frequencies_on == "row"
-        return [column - numbers for column in columns if column >= numbers and whole]
-
-    def draw(
-        self,
-        vault: Vault,
-        first: Sequence[Sum],
-        split: ModeSplit | None,
-        columns: Sequence[int],
-        count: int,
-        rng: np.random.Generator,
-    ) -> Frequencies:
-        """The public frequencies on some columns, after the bandwidth is bought, if it is."""
-        from nacre.embed.fourier import draw_frequencies
-
-        encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
-        layout = encoder.layout if split is None else split.layout
-        width = count // self.blocks
-        if self.frequencies_on == "row":
-            return self._draw_on_rows(vault, first, split, layout, columns, width, rng)
-        distance = _ask_distance(vault, first, layout, split, ())
-        scales = (self.low, self.high)
-        if distance is not None:  # they start at one over it
-            scales = (1 / distance, self.high / self.low / distance)
-        return draw_frequencies(
-            layout,
-            width=width,
-            blocks=self.blocks,
-            columns=columns,
-            orders=((1, 1 - self.pairs), (2, self.pairs)),
-            scales=scales,
-            focus=encoder.target,
-            rng=rng,
-        )
-
-    def _draw_on_rows(
-        self,
-        vault: Vault,
-        first: Sequence[Sum],
-        split: ModeSplit | None,
-        layout: Layout,
-        columns: Sequence[int],
-        width: int,
-        rng: np.random.Generator,
-    ) -> Frequencies:
-        """Frequencies on whole rows, or on a projection of them."""
-        from nacre.embed.covariance import covariance, covariance_features, places_of, principal
-        from nacre.embed.distance import expected_distance
-        from nacre.embed.fourier import row_frequencies
-
-        codes, directions = self._codes(layout, columns), None
-        places = len(places_of(layout, columns))
-        if self.projection == "pca":
-            (question,) = first
-            sums = vault.sum(question, see(split, covariance_features(layout, columns)))
-            matrix = covariance(sums.values[0], sums.total, places)
-            directions, variances = principal(matrix, self.dimensions)
-            distance = max(0.01, math.sqrt(2 * float(variances.sum())))
-        else:
-            found = _ask_distance(vault, first, layout, split, codes)
-            distance = found or expected_distance(layout, codes)
-        if self.projection == "random":
-            inner = min(self.dimensions, places)
-            directions = np.linalg.qr(rng.normal(size=(places, inner)))[0].T
-            distance *= math.sqrt(inner / places)
-        return row_frequencies(
-            layout,
-            width=width,
-            blocks=self.blocks,
-            columns=columns,
-            scale=self.scale / distance,
-            rng=rng,
-            directions=directions,
-        )
-
-    # -- fitting -------------------------------------------------------------------------------
-
-    def fit_to(
-        self,
-        vault: Vault,
-        targets: Targets,
-        frequencies: Frequencies | None,
-        columns: Sequence[int],
-        *,
-        split: ModeSplit | None = None,
-        critic: Critic | None = None,
-        adversary: Adversary | None = None,
-        target: TargetWaves | None = None,
-        constant: float = 0.0,
-        codes_by_label: bool = False,
-        rng: np.random.Generator,
-        key: Any,
-    ) -> AbstractGenerator:
-        """The generator whose mean features are nearest to the released ones."""
-        from nacre.nets.match import MixtureMatch, NetworkMatch
-        from nacre.nets.minimize import minimize
-        from nacre.nets.mixture_fit import fit_mixture
-        from nacre.nets.trained import finished, paper_layers, table_network
-
-        encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
-        layout, label = encoder.layout, encoder.place(encoder.label)
-
-        def on_progress(done: float) -> None:
-            vault.report("fitting the generator", done)
-
-        if self.generator == "mixture":
-            cells = layout_cells(layout)
-            return fit_mixture(
-                layout,
-                encoder.place(encoder.label),
-                cells,
-                MixtureMatch(
-                    targets,
-                    characteristic(frequencies, cells, columns),
-                    critic,
-                    target,
-                    self.shrinkage,
-                    len(layout.numbers),
-                ),
-                codes_by_label=codes_by_label,
-                components=self.components,
-                steps=self.steps,
-                rate=self.rate,
-                adversary=adversary,
-                share=self.shares,
-                rng=rng,
-                on_progress=on_progress,
-            )
-        vector = RowVector(layout if split is None else split.layout, label)
-        loss = NetworkMatch(
-            targets,
-            matrix_of(frequencies, vector),
-            critic,
-            target,
-            self.batch,
-            self.balance,
-            constant,
-        )
-        layers = self.image_layers(encoder, vector) or paper_layers(vector, self.latent)
-        model = minimize(
-            table_network(vector, layers, self.latent, rng),
-            loss,
-            steps=self.steps,
-            rate=self.rate,
-            adversary=adversary,
-            key=key,
-            on_progress=on_progress,
-        )
-        shares = self.shares(np.asarray(targets.prior, np.float64))
-        return finished(model, shares, rng, split=split)
-
-    def image_layers(
-        self, encoder: AbstractEncoder, vector: RowVector
-    ) -> tuple[AbstractLayer, ...] | None:
-        """The papers' architectures for images; None for rows of a table."""
-        from nacre.nets.conv import dense_layers, image_layers
-        from nacre.nets.network import input_width
-
-        if not isinstance(encoder, ImageEncoder):
-            return None
-        inputs = input_width(self.latent, vector.classes)
-        if self.layers == "dense":
-            return dense_layers(inputs, (200, 100, vector.width))
-        return image_layers(inputs, encoder.schema.shape)
-
     def shares(self, prior: NDArray[np.float64]) -> NDArray[np.float64]:
         """The classes' shares in what is drawn.
 
@@ -435,29 +223,3 @@ class AbstractMatching(AbstractMethod):
         """
         found = prior * np.asarray(self.class_weights) if self.class_weights else prior
         return np.asarray(found / found.sum(), np.float64)
-
-
-def _unsigned(segments: Sequence[tuple[int, float]]) -> tuple[Segment, ...]:
-    return tuple(Segment(size=size, norm=norm, signed=False) for size, norm in segments)
-
-
-def see(split: ModeSplit | None, features: Any) -> Any:
-    """A function of one row that sees it split into modes, if rows are."""
-    return features if split is None else lambda row: features(split.forward(row))
-
-
-def _ask_distance(
-    vault: Vault,
-    questions: Sequence[Sum],
-    layout: Layout,
-    split: ModeSplit | None,
-    codes: Sequence[int],
-) -> float | None:
-    """The RMS distance between rows, if it is bought."""
-    from nacre.embed.distance import moment_features, rms_distance
-
-    if not questions:
-        return None
-    (question,) = questions
-    sums = vault.sum(question, see(split, moment_features(layout, codes)))
-    return rms_distance(sums.values[0], sums.total, len(layout.numbers))

@@ -15,8 +15,11 @@ import numpy as np
 
 from nacre.errors import NacreError
 from nacre.methods.codes import code_questions, learn_on_codes
-from nacre.methods.matching import AbstractMatching, see
+from nacre.methods.frequencies import draw, scale_questions
+from nacre.methods.matching import AbstractMatching
 from nacre.methods.minibatch.steps import learn_by_steps, step_questions
+from nacre.methods.modes import see
+from nacre.methods.nearest import fit_to
 from nacre.methods.randomness import public_rng
 from nacre.methods.settings import setting
 from nacre.methods.targets import make_targets
@@ -41,7 +44,7 @@ class MERF(AbstractMatching):
     paper: ClassVar[str] = "Harder, Adamczewski and Park (2021), DP-MERF, AISTATS"
     summary: ClassVar[str] = "matches a private mean embedding of the table"
     proof: ClassVar[str] = "one Gaussian sum"
-    cost: ClassVar[str] = "tens of seconds"
+    cost: ClassVar[str] = "10 s on Adult"
     data: ClassVar[frozenset[str]] = frozenset({"table", "image"})
     when: ClassVar[str] = "numbers by class; the paper's kernel"
 
@@ -210,7 +213,7 @@ class MERF(AbstractMatching):
         label = encoder.label
         first = (
             *self.mode_questions(encoder),
-            *self.scale_questions(self.seen(encoder), range(len(encoder.layout.numbers))),
+            *scale_questions(self, self.seen(encoder), range(len(encoder.layout.numbers))),
         )
         last = Sum(
             name="mean embedding",
@@ -274,14 +277,15 @@ class MERF(AbstractMatching):
         if layout.numbers:
             count = question.bound.segments[0].size // 2
             fourier = FourierFeatures(
-                self.draw(vault, first[searched:], split, columns, count, rng)
+                draw(self, vault, first[searched:], split, columns, count, rng)
             )
         hot = len(layout.codes) > (encoder.label is not None)
         if hot and encoder.target is not None:
             by = FourierFeatures(self._target_frequencies(layout, encoder.target, rng))
         sums = vault.sum(question, see(split, _features(layout, label, fourier, by)))
         frequencies = fourier.frequencies if fourier else None
-        return self.fit_to(
+        return fit_to(
+            self,
             vault,
             make_targets(sums, frequencies, hot=hot and by is None, waves=by is not None),
             frequencies,
@@ -305,7 +309,7 @@ class MERF(AbstractMatching):
         if vector.numbers:
             columns = range(vector.numbers)
             count = self.count(plan.rows, vector.classes)
-            matrix = self.draw(vault, (), None, columns, count, rng).matrix
+            matrix = draw(self, vault, (), None, columns, count, rng).matrix
             frequencies = matrix.reshape(count, -1)[:, : vector.numbers].astype(np.float32)
         features = FixedEmbedding(frequencies, vector.numbers, len(vector.blocks))
         return learn_by_steps(

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.nets.modes import Modes
+from nacre.nets.modes import Modes, ModeSplit
 from nacre.schema import Layout
 from nacre.vault import Bound, Segment, Sum, Vault
 
@@ -100,3 +100,8 @@ def better_modes(modes: Modes, sums: NDArray[np.float64]) -> Modes:
         np.clip(modes.means + reach * off, 0.0, 1.0),
         np.clip(reach * np.sqrt(variance), NARROWEST, 0.5),
     )
+
+
+def see(split: ModeSplit | None, features: Any) -> Any:
+    """A function of one row that sees it split into modes, if rows are."""
+    return features if split is None else lambda row: features(split.forward(row))

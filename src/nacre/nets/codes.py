@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from nacre.nets.layers import AbstractLayer, run
 from nacre.nets.match import Balance, Targets, distance
 from nacre.nets.trained import TableNetwork
+from nacre.nets.waves import cosine_sine
 
 
 class CodeMatch(eqx.Module):
@@ -49,7 +50,7 @@ class CodeMatch(eqx.Module):
         blocks, width, _ = self.matrix.shape
         block = step % blocks
         phases = run(self.encoder, self.arrays, rows, jnp) @ self.matrix[block].T
-        waves, released = (jnp.cos(phases), jnp.sin(phases)), (targets.real, targets.imaginary)
+        waves, released = cosine_sine(phases), (targets.real, targets.imaginary)
         error = jnp.zeros(())
         for wave, target in zip(waves, released, strict=True):
             found, joint = wave.reshape(classes, each, width), target[block].T  # type: ignore[index]

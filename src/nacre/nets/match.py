@@ -6,6 +6,7 @@ post-processing of one release.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 import equinox as eqx
@@ -15,6 +16,8 @@ import jax.numpy as jnp
 from nacre.nets.characteristic import MixtureCharacteristic
 from nacre.nets.logits import MixtureLogits
 from nacre.nets.trained import TableNetwork
+from nacre.nets.vector import RowVector
+from nacre.nets.waves import cosine_sine, sum_of_tiles, tiles
 
 Balance = Literal["precision", "class", "share"]
 SHRUNK = 1e-9  # of a variance, where nothing is noisy
@@ -94,7 +97,7 @@ class TargetWaves(eqx.Module):
     def of_rows(self, rows: jax.Array, numbers: int) -> jax.Array:
         """How far generated rows are off, squared, over the frequencies."""
         phases = rows[:, self.number, None] * self.frequencies
-        waves = jnp.stack([jnp.cos(phases), jnp.sin(phases)])
+        waves = jnp.stack(cosine_sine(phases))
         found = jnp.einsum("wnl,nh->wlh", waves, rows[:, numbers:]) / len(rows)
         return _squared(found - self.waves) / len(self.frequencies)
 
@@ -124,9 +127,8 @@ class MixtureMatch(eqx.Module):
         if self.characteristic is not None:
             blocks = len(targets.real)  # type: ignore[arg-type]
             block = step % blocks
-            # Where codes have components, too, they come last.
-            columns = model.columns()[: len(self.characteristic.real)]
-            a, b = self.characteristic(columns, weights, block)
+            tables = model.some(self.characteristic.groups)
+            a, b = self.characteristic(tables, weights, block)
             real, imaginary = targets.real[block], targets.imaginary[block]  # type: ignore[index]
             wave = jnp.sum((a - real) ** 2 + (b - imaginary) ** 2, axis=1)
             if self.critic is not None:
@@ -171,18 +173,27 @@ class NetworkMatch(eqx.Module):
         rows = model.chances(jnp.repeat(jnp.arange(classes), each), key)
         error = jnp.zeros(())
         if self.matrix is not None:
-            blocks, width, _ = self.matrix.shape
-            block = step % blocks
-            chosen = 1.0 if self.critic is None else jnp.sqrt(self.critic(logs, block))
-            released = (targets.real, targets.imaginary)
-            for wave, target in zip(vector.waves(self.matrix[block], rows), released, strict=True):
-                found = wave.reshape(classes, each, width)
-                error += self._weighed(found, target[block].T, 0, chosen) / width  # type: ignore[index]
+            block = step % len(self.matrix)
+            chosen = jnp.ones(self.matrix.shape[1])
+            if self.critic is not None:
+                chosen = jnp.sqrt(self.critic(logs, block))
+            released = (targets.real[block], targets.imaginary[block])  # type: ignore[index]
+            own, fixed = tiles((chosen, (self.matrix[block], *released)), len(rows))
+            error += sum_of_tiles(partial(self._waves, vector), rows, own, fixed) / len(chosen)
         if targets.hot is not None:
             hot = rows[:, vector.numbers :].reshape(classes, each, -1)
             error += self._weighed(hot, targets.hot, 1) / len(vector.blocks)
         if self.target is not None:
             error += self.target.of_rows(rows, vector.numbers) / len(vector.blocks)
+        return error
+
+    def _waves(self, vector: RowVector, rows: Any, chosen: Any, tile: Any) -> Any:
+        """What some frequencies add to the loss."""
+        frequencies, *released = tile
+        classes, error = len(self.targets.prior), jnp.zeros(())
+        for wave, target in zip(vector.waves(frequencies, rows), released, strict=True):
+            found = wave.reshape(classes, -1, len(chosen))
+            error += self._weighed(found, target.T, 0, chosen)
         return error
 
     def _weighed(self, found: Any, joint: Any, kind: int, chosen: Any = 1.0) -> Any:

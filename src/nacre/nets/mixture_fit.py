@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from nacre.histograms.cells import Cells
-from nacre.nets.logits import MixtureLogits
+from nacre.nets.logits import MixtureLogits, parted
 from nacre.nets.minimize import Adversary, Loss, minimize
 from nacre.nets.mixture import MixtureGenerator
 from nacre.schema import Layout
@@ -56,9 +56,10 @@ def fit_mixture(
     fitted = minimize(
         logits, loss, steps=steps, rate=rate, adversary=adversary, on_progress=on_progress
     )
-    weights, tables, given = jax.tree.map(
+    weights, stacked, given = jax.tree.map(
         lambda table: np.asarray(table, np.float64), _probabilities(fitted)
     )
+    tables = parted(stacked, fitted.groups)
     found = weights.sum(1)
     weights = weights * (share(found) / found)[:, None]
     if given:
@@ -75,7 +76,7 @@ def fit_mixture(
 
 @jax.jit
 def _probabilities(logits: MixtureLogits) -> tuple[Any, list[Any], list[Any]]:
-    return logits.weights(), logits.columns(), logits.label_columns()
+    return logits.weights(), logits.stacked(), logits.label_columns()
 
 
 def _spread_over_labels(weights: Any, tables: list[Any], given: list[Any]) -> tuple[Any, list[Any]]:

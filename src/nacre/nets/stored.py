@@ -21,6 +21,7 @@ from nacre.errors import NacreError
 
 PART, ENCODER = "part", "encoder"  # in the metadata of a field
 LARGEST = float(np.finfo(np.float64).max)
+ROUNDING = 1e-6  # by which a sum of shares may be below what it should be
 
 
 def field(part: AbstractPart, **options: Any) -> Any:
@@ -101,8 +102,17 @@ class Array(AbstractPart):
         """The name of the array, which is put into `arrays`."""
         if value is None and self.optional:
             return None
-        arrays[path] = np.asarray(value, self.kept)
+        arrays[path] = self._sound(np.asarray(value, self.kept), path)
         return path
+
+    def _sound(self, array: NDArray[Any], path: str) -> NDArray[Any]:
+        """What `load` will take: rounding below `low` is mended, anything else is a mistake."""
+        if not np.isfinite(array).all() or (array < self.low - ROUNDING).any():
+            raise NacreError(
+                f"'{path}' of the generator holds something else than it should, so that the file "
+                "could not be opened again. Please report it. The model in memory can be used."
+            )
+        return np.maximum(array, self.low) if self.low > -math.inf else array
 
     def load(self, said: Any, path: str, arrays: Arrays) -> NDArray[Any] | None:
         """The array of that name, if it is as it should be."""

@@ -104,10 +104,11 @@ class RowVector:
         import jax
         import jax.numpy as jnp
 
-        parts = [jax.nn.sigmoid(outputs[..., : self.numbers])]
-        for _, at, width in self.blocks:
-            part = outputs[..., at : at + width]
-            parts.append(jax.nn.sigmoid(part) if width == 1 else jax.nn.softmax(part, axis=-1))
+        numbers, *blocks = self.split(outputs)
+        parts = [jax.nn.sigmoid(numbers)]
+        for part in blocks:
+            single = part.shape[-1] == 1
+            parts.append(jax.nn.sigmoid(part) if single else jax.nn.softmax(part, axis=-1))
         return jnp.concatenate(parts, axis=-1)
 
     def cross_entropy(self, outputs: Any, x: Any) -> Any:
@@ -138,15 +139,27 @@ class RowVector:
         """
         import jax.numpy as jnp
 
-        phases = chances[..., : self.numbers] @ frequencies[:, : self.numbers].T
-        real, imaginary = jnp.cos(phases), jnp.sin(phases)
-        for _, at, width in self.blocks:
-            own, p = frequencies[:, at : at + width].T, chances[..., at : at + width]
-            a, b = p @ jnp.cos(own), p @ jnp.sin(own)
-            if width == 1:  # the chance of the second value; the first has phase zero
-                a = a + 1 - p.sum(-1, keepdims=True)
-            real, imaginary = real * a - imaginary * b, real * b + imaginary * a
+        from nacre.nets.waves import cosine_sine, times_mean
+
+        numbers, *blocks = self.split(chances)
+        own_numbers, *own_blocks = self.split(frequencies)
+        real, imaginary = cosine_sine(numbers @ own_numbers.T)
+        for p, own in zip(blocks, own_blocks, strict=True):
+            if p.shape[-1] == 1:  # the chance of the second value; the first has phase zero
+                p, own = (
+                    jnp.concatenate(pair, axis=-1)
+                    for pair in ((1 - p, p), (jnp.zeros_like(own), own))
+                )
+            both = jnp.concatenate(cosine_sine(own.T), axis=-1)
+            real, imaginary = times_mean(real, imaginary, p, both)
         return real, imaginary
+
+    def split(self, vectors: Any) -> list[Any]:
+        """The numbers of vectors (..., d), and each block."""
+        import jax.numpy as jnp
+
+        # Not one slice after the other: their slopes would be added up as long as the whole.
+        return jnp.split(vectors, [at for _, at, _ in self.blocks], axis=-1)
 
     # -- under NumPy ---------------------------------------------------------------------------
 

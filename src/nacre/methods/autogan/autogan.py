@@ -53,7 +53,7 @@ class AutoGAN(AbstractMethod):
     paper: ClassVar[str] = "Tantipongpipat et al. (2021), DP-auto-GAN, arXiv:1912.03250"
     summary: ClassVar[str] = "a private autoencoder, and a GAN that writes codes for its decoder"
     proof: ClassVar[str] = "subsampled Gaussian steps"
-    cost: ClassVar[str] = "minutes"
+    cost: ClassVar[str] = "40 s on Adult"
     when: ClassVar[str] = "to compare with its paper; wide yes-or-no tables"
 
     encoder: Literal["private", "random"] = setting(

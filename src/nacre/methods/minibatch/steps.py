@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.methods.matching import AbstractMatching
+from nacre.methods.nearest import image_layers_of
 from nacre.nets.vector import RowVector
 from nacre.rows import Label, TableEncoder
 from nacre.vault import Bound, Program, Stage, Steps, Sum
@@ -88,7 +89,7 @@ def learn_by_steps(
     rows = float(counts.sum()) if plan.rows is None else plan.rows
     student = make_student(
         vector,
-        method.image_layers(vault.encoder, vector),
+        image_layers_of(method, vault.encoder, vector),
         parallel=parallel,
         latent=method.latent,
         each=each,
