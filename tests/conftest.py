@@ -35,6 +35,7 @@ BY_METHOD = (
 # Files and folders whose tests ask for what the compiler makes for users, to the last bit, or take
 # so many steps that careless programs take longer than careful ones take to compile.
 AS_FOR_USERS = (
+    "engines",
     "evaluate/images",
     "privacy",
     "test_exact.py",

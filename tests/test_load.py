@@ -131,6 +131,8 @@ def test_every_array_is_looked_at(saved, tmp_path, method, what):
         free = what == "far below" and name in FREE
         if not array.size or free or (what == "another kind" and array.dtype.kind != "i"):
             continue  # that may be so
+        if what == "no axes" and array.shape == (1,):
+            continue  # a file has one axis at least: it would be another single number
         others = {key: each for key, each in arrays.items() if key != name}
         if (damaged := DAMAGES[what](array)) is not None:
             others[name] = damaged

@@ -95,6 +95,7 @@ _PLACES = {
     "plan": "nacre.plan:plan",
     "publish": "nacre.publish:",
     "private_draft": "nacre.draft:private_draft",
+    "sites": "nacre.sites:",
 }
 # Verbs that share their name with the module they live in.
 _VERBS = ("draft", "fit", "plan")

@@ -5,17 +5,20 @@ Nothing in it is compressed, so that what reading it takes is bounded by the fil
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import functools
 import hashlib
 import io
 import json
 import math
 import os
+import stat
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +34,19 @@ class ArchiveError(NacreError):
     """A model file that cannot be read."""
 
 
-def write(path: Path, document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write beside the target and rename, so that a crash or a full disk leaves the old file."""
+def write(
+    path: Path,
+    document: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    *,
+    secret: bool = False,
+) -> None:
+    """Write beside the target and rename, so that a crash or a full disk leaves the old file.
+
+    A `secret` file is for its owner's eyes alone.
+    """
+    if path.exists() and not path.is_file():  # a device would be replaced by a file
+        raise ArchiveError(f"{path} is not a file. Give the name of a file to write.")
     parts = {f"arrays/{name}.npy": _to_bytes(array) for name, array in arrays.items()}
     sums = {name: hashlib.sha256(data).hexdigest() for name, data in parts.items()}
     head = json.dumps({"nacre": FORMAT, **document, "sha256": sums}, indent=1, allow_nan=False)
@@ -45,24 +59,71 @@ def write(path: Path, document: Mapping[str, Any], arrays: Mapping[str, NDArray[
                     archive.writestr(zipfile.ZipInfo(name, DATES), data)
             file.flush()
             os.fsync(file.fileno())
-        # mkstemp's own mode would hide the file from others.
-        Path(temporary).chmod(0o666 & ~_umask())
+        if not secret:  # mkstemp's own mode hides the file from others
+            Path(temporary).chmod(0o666 & ~_umask())
         Path(temporary).replace(path)
-    except BaseException:
+    except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(path)  # a full disk does not say where
         raise
 
 
-def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The document and arrays of a model file, or an ArchiveError that says what is wrong."""
+def read(path: Path, data: bytes | None = None) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The document and arrays of a model file, or an ArchiveError that says what is wrong.
+
+    Args:
+        path: of the file.
+        data: its bytes, if something was checked of them: then the file is not opened again, as
+            another one may lie there by now.
+    """
+    with _in_words(path):
+        if data is not None:
+            return _read(path, io.BytesIO(data), len(data))
+        with _opened(path) as file:
+            return _read(path, file, os.fstat(file.fileno()).st_size)
+
+
+def bytes_of(path: Path, *, most: int | None = None) -> bytes:
+    """All bytes of a file, or an ArchiveError.
+
+    Up to `most` of a stranger's, if given; then what is no plain file, such as a link, is refused.
+    """
+    with _in_words(path):
+        if most is None:
+            with _opened(path) as file:
+                return file.read()
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0))
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise ArchiveError(f"{path} is a link, not a file: refused.") from None
+            raise
+        with os.fdopen(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise ArchiveError(f"{path} is not a file: refused.")
+            data = file.read(most + 1)
+        if len(data) > most:
+            raise ArchiveError(f"{path} has more than {most:,} bytes: refused.")
+        return data
+
+
+def _opened(path: Path) -> BinaryIO:
+    if not path.exists():
+        raise ArchiveError(f"There is no file {path}.")
+    if not path.is_file():
+        raise ArchiveError(f"{path} is not a file. Give the name of a model that was saved.")
+    return path.open("rb")
+
+
+@contextlib.contextmanager
+def _in_words(path: Path) -> Iterator[None]:
     try:
-        if not path.exists():
-            raise ArchiveError(f"There is no file {path}.")
-        if not path.is_file():
-            raise ArchiveError(f"{path} is not a file. Give the name of a model that was saved.")
-        return _read(path)
+        yield
     except ArchiveError:
         raise
+    except FileNotFoundError:
+        raise ArchiveError(f"There is no file {path}.") from None
     except PermissionError:
         raise ArchiveError(f"{path} cannot be read: permission denied.") from None
     except MemoryError:
@@ -74,10 +135,9 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         ) from None
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    size = path.stat().st_size
-    with zipfile.ZipFile(path) as archive:
-        _check_members(path, archive.infolist(), size)
+def _read(path: Path, file: BinaryIO, size: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    with zipfile.ZipFile(file) as archive:
+        check_members(path, archive.infolist(), size)
         document = json.loads(
             archive.read("model.json"), object_pairs_hook=functools.partial(_unique, path)
         )
@@ -110,7 +170,7 @@ def _unique(path: Path, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _check_members(path: Path, members: list[zipfile.ZipInfo], size: int) -> None:
+def check_members(path: Path, members: list[zipfile.ZipInfo], size: int) -> None:
     """Refuse what would unpack to more than the file holds, before any of it is unpacked."""
     if len({member.filename for member in members}) != len(members):
         raise ArchiveError(f"{path} holds two parts of one name: refused.")

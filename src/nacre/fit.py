@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from nacre.engines import on_engine
 from nacre.errors import NacreError
 from nacre.ledger import Ledger, charged, check_account, reserve_in
 from nacre.methods import AbstractMethod, choose
@@ -36,13 +37,15 @@ def fit(
     bad_rows: str = "check",
     types: pa.Schema | Mapping[str, Any] | None = None,
     seed: int | None = None,
+    engine: Any = None,
     on_progress: Callable[[str, float | None], None] | None = None,
 ) -> Model:
     """Make an (epsilon, delta)-differentially private model of a table or of images.
 
     Args:
-        data: a pandas, polars or Arrow table, or the path of a CSV or Parquet file or a folder;
-            with a schema of images, an array of them with labels, or a path (`open_images`).
+        data: a pandas, polars or Arrow table, a Dask or Spark frame, or the path of a CSV or
+            Parquet file, a folder or a pattern such as "data/*.parquet"; with a
+            schema of images, an array of them with labels, or a path (`open_images`).
         schema: what is public about the table or the images, or the path of its YAML file; or an
             encoder.
         epsilon: the privacy parameter; no default, as a default would be believed. With math.inf
@@ -63,6 +66,9 @@ def fit(
             have; published with the model, so say only what is public. The others get the type
             that follows from the schema; never that of the table, which its rows may have decided.
         seed: decides public randomness only (frequencies, initial weights), never noise.
+        engine: who reads the files: 'dask', 'dask://host:8786', 'spark', 'spark://host:7077', a
+            Dask client or a Spark session; their workers add up, and nothing else changes
+            (docs/scale.md). None for this process.
         on_progress: called with a stage's name and the part done (None if unknown).
 
     Guarantee:
@@ -78,19 +84,26 @@ def fit(
     # Refuses a budget, schema or settings that the method cannot serve, before a row is read.
     plan = make_plan(chosen, reason, encoder, rows=rows, **cost)
     check_account(ledger, dataset, plan)
-    stream = Stream(encoder, data)
-    held = stream.check() if bad_rows == "check" else None
-    if adjacency is Adjacency.REPLACE_ONE and rows is None:
-        # The number of rows is public there, and with it the rate of step-wise training.
-        plan = make_plan(chosen, reason, encoder, rows=stream.count(), **cost)
-    if known := rows or held:
-        source = "as given" if rows else "by the holder's check"
-        if not warn_about_rows(plan, known, source, stacklevel=3):
-            warn_about_links(chosen, encoder, plan, known, source, stacklevel=3)
-    reservation = reserve_in(ledger, dataset, plan)
-    with charged(reservation):
-        vault = Vault(stream, plan, charge=reservation, on_progress=on_progress)
-        generator = chosen.learn(vault, plan, key=_key(seed))
+    if engine is not None and encoder.kind != "table":
+        raise NacreError(
+            "Engines read tables; images are fitted on one machine: leave `engine` out."
+        )
+    with on_engine(data, engine) as where:
+        stream = Stream(encoder, where)
+        if plan.needs_all_rows and stream.apart:
+            stream.require_memory()  # which refuses, before a pass over the rows
+        held = stream.check() if bad_rows == "check" else None
+        if adjacency is Adjacency.REPLACE_ONE and rows is None:
+            # The number of rows is public there, and with it the rate of step-wise training.
+            plan = make_plan(chosen, reason, encoder, rows=stream.count(), **cost)
+        if known := rows or held:
+            source = "as given" if rows else "by the holder's check"
+            if not warn_about_rows(plan, known, source, stacklevel=3):
+                warn_about_links(chosen, encoder, plan, known, source, stacklevel=3)
+        reservation = reserve_in(ledger, dataset, plan)
+        with charged(reservation):
+            vault = Vault(stream, plan, charge=reservation, on_progress=on_progress)
+            generator = chosen.learn(vault, plan, key=_key(seed))
     return Model(
         encoder=encoder,
         generator=generator,
@@ -107,6 +120,8 @@ def _check_choices(bad_rows: str, seed: int | None) -> None:
         raise NacreError(f"bad_rows must be 'check' or 'zero', got {bad_rows!r}.")
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, numbers.Integral)):
         raise NacreError(f"seed must be a whole number or None, got {seed!r}.")
+    if seed is not None and not -(2**63) <= seed < 2**63:
+        raise NacreError(f"seed must fit into 64 bits, got {seed}.")
 
 
 def _key(seed: int | None) -> Any:

@@ -6,7 +6,7 @@ import dataclasses
 import numbers
 import platform
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from nacre.answers import Answer, answer, answers
+from nacre.drawing import Drawing, workers_for
 from nacre.errors import NacreError
 from nacre.histograms.crosstable import CrossTable
 from nacre.histograms.measurement import Measurement
@@ -78,11 +79,10 @@ class Model:
         """Noisy histograms among the releases, where the method kept them; public like the rest.
 
         Of a column that was fitted as a difference there is none: its cells are not the column's.
-        Where a person may have several rows, a row counts as its part of a person.
+        Where a person may have several rows, a row counts as its part of a person, and how many
+        rows persons have (`Unit.counted`) is a column, too.
         """
         replaced = {each.column for each in self.differences}
-        if isinstance(self.encoder, TableEncoder) and self.encoder.unit is not None:
-            replaced |= {str(self.encoder.unit.counted)}
         return tuple(each for each in self.generator.measured() if each.column not in replaced)
 
     def tables(self, *, level: float = 0.95) -> tuple[Answer, ...]:
@@ -173,9 +173,73 @@ class Model:
         keep: Keep | None = None,
     ) -> Iterator[pa.Table]:
         """Draw n rows as a stream of Arrow tables, so that memory stays flat in n."""
+        yield from self.drawing(n, seed=seed, where=where, keep=keep)
+
+    def drawing(
+        self,
+        n: int,
+        *,
+        seed: int | None = None,
+        where: Mapping[str, Any] | None = None,
+        keep: Keep | None = None,
+    ) -> Drawing:
+        """n rows to be drawn in chunks, in any number of processes; arguments as for `sample`."""
         if isinstance(n, bool) or not isinstance(n, numbers.Integral) or n < 0:
             raise NacreError(f"Cannot draw {n!r} rows. Give a whole number that is not negative.")
-        yield from self.rejection(where=where, keep=keep).batches(n, np.random.default_rng(seed))
+        return Drawing(lambda: self.rejection(where=where, keep=keep), int(n), seed)
+
+    def write(
+        self,
+        path: str | Path,
+        n: int,
+        *,
+        seed: int | None = None,
+        where: Mapping[str, Any] | None = None,
+        workers: int | None = None,
+        like: str | Path | None = None,
+        safe_csv: bool = False,
+        on_progress: Callable[[str, float | None], None] | None = None,
+    ) -> Rejection:
+        """Draw n rows of a table into a CSV or Parquet file; memory stays flat in n.
+
+        Args:
+            path: the file, ending in .csv, .csv.gz, .parquet or .pq; replaced if it is there.
+            n: how many rows.
+            seed: for the same rows again, whatever the number of processes.
+            where: as for `sample`.
+            workers: how many processes draw; as many as pay if not given.
+            like: a name that says the kind of file, if `path` does not.
+            safe_csv: whether texts in CSV that a spreadsheet could run as a formula get an
+                apostrophe before them; without it there is a warning where there are such texts.
+            on_progress: called with a stage's name and the part done.
+
+        Returns:
+            What became of the candidates: `rate`, `describe()`.
+        """
+        from nacre.writer import Writer, check_name
+
+        if isinstance(self.encoder, ImageEncoder):
+            raise NacreError("This writes tables; write images with `nacre sample`.")
+        kind = Path(path if like is None else like)
+        check_name(kind)
+        drawing = self.drawing(n, seed=seed, where=where)
+        many = workers_for(drawing, workers)
+        tables = iter(drawing) if many == 1 else drawing.parallel(self.save, load, where, many)
+        with Writer(Path(path), like=kind, safe=safe_csv) as writer:
+            for table in tables:
+                writer.write(table)
+                if on_progress is not None:
+                    on_progress("drawing rows", writer.rows / n)
+            if not writer.rows:
+                writer.write(self.sample_arrow(0))
+        if writer.formulas:
+            warnings.warn(
+                f"Texts in {', '.join(sorted(writer.formulas))} begin with =, +, -, @ or a tab, as "
+                "formulas do: a spreadsheet may run them. Write Parquet, or put an apostrophe "
+                "before them with safe_csv=True (on the command line --safe-csv).",
+                stacklevel=2,
+            )
+        return drawing.rejection
 
     def rejection(
         self, *, where: Mapping[str, Any] | None = None, keep: Keep | None = None
@@ -252,10 +316,21 @@ def load(path: str | Path) -> Model:
 
     Warns if the releases that the file lists cost more than it claims, or if it is not private.
     """
-    from nacre.archive import ArchiveError, read
+    from nacre.archive import read
+
+    model, doubt = restored(path, *read(Path(path)))
+    if doubt:
+        warnings.warn(f"{path}: {doubt}", stacklevel=2)
+    return model
+
+
+def restored(
+    path: str | Path, document: Mapping[str, Any], arrays: Mapping[str, Any]
+) -> tuple[Model, str | None]:
+    """A model from what its file says, and why its guarantee cannot be true, if so."""
+    from nacre.archive import ArchiveError
     from nacre.registry import ENCODERS, GENERATORS, load_class
 
-    document, arrays = read(Path(path))
     try:
         said = dict(document["encoder"])
         encoder = load_class(ENCODERS, said.pop("kind")).from_dict(said)
@@ -291,13 +366,13 @@ def load(path: str | Path) -> Model:
     except MemoryError:
         raise ArchiveError(f"{path} does not fit into the memory that is left.") from None
     except Exception as error:  # of any kind, NumPy's and Arrow's own too: a stranger wrote it
+        why = str(error) if isinstance(error, NacreError) else f"{type(error).__name__}."
+        why = "".join(letter for letter in why[:300] if letter.isprintable())
         raise ArchiveError(
-            f"{path} is a nacre file but its content does not fit together "
-            f"({type(error).__name__}). It is damaged or was edited."
+            f"{path} is a nacre file but its content does not fit together: {why} It is damaged "
+            "or was edited."
         ) from None
-    if doubt:
-        warnings.warn(f"{path}: {doubt}", stacklevel=2)
-    return model
+    return model, doubt
 
 
 def _unit_of(encoder: AbstractEncoder) -> tuple[str, int | None]:

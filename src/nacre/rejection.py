@@ -81,6 +81,23 @@ class Rejection:
                 raise NacreError(self._too_rare())
             yield part
 
+    def counts(self) -> dict[str, Any]:
+        """What became of the candidates so far."""
+        names = ("drawn", "kept", "tried", "good", "inside")
+        passed = {rule.text: many for rule, many in self.passed.items()}
+        return {**{name: getattr(self, name) for name in names}, "passed": passed}
+
+    def include_counts(self, counts: Mapping[str, Any]) -> None:
+        """Add what became of other candidates under the same rules."""
+        for name in ("drawn", "kept", "tried", "good", "inside"):
+            setattr(self, name, getattr(self, name) + counts[name])
+        for rule in self.passed:
+            self.passed[rule] += counts["passed"][rule.text]
+
+    def include(self, other: Rejection) -> None:
+        """Add what became of another stream's candidates under the same rules."""
+        self.include_counts(other.counts())
+
     @property
     def demanding(self) -> bool:
         """Whether candidates may be dropped for what their columns are together."""

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import nacre
-from nacre.answers import as_columns, as_measurements
+from nacre.answers import Answer, as_columns, as_measurements
 from nacre.archive import read, write
 from nacre.cli import app
 from nacre.histograms.crosstable import Axis, CrossTable, together
@@ -105,6 +105,18 @@ def test_an_answer_weighs_all_tables_that_have_the_columns(model):
     frame = answer.to_pandas()
     assert list(frame) == ["kind", "rich", "count", "low", "high", "noise"]
     assert len(frame) == 6
+
+
+def test_what_is_printed_lies_inside_its_interval():
+    noise = np.full(3, 10.0)
+    counts = np.array([-57.0, -5.0, 40.0])
+    found = Answer(("a",), (("x", "y", "z"),), counts, noise, 0.95)
+    assert [line.split()[1:3] for line in str(found).splitlines()[1:]] == [
+        ["0", "0"],
+        ["0", "0"],
+        ["40", "20"],
+    ]
+    assert found.to_arrow()["count"].to_pylist() == counts.tolist()  # as released
 
 
 def test_bins_of_numbers_and_gaps_have_names(model):

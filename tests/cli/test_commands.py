@@ -13,7 +13,7 @@ from tests.cli.conftest import Folder, people
 from nacre import Adjacency, load
 from nacre.cli.console import print_json
 from nacre.cli.options import AdjacencyName
-from nacre.cli.writer import Writer
+from nacre.writer import Writer
 
 
 def test_fit_prints_the_certificate_as_json(fitted):

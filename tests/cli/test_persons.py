@@ -68,3 +68,15 @@ def test_fit_show_and_sample_speak_of_persons(visits):
     assert drawn.column_names == ["patient", "age", "sex"]
     assert drawn.num_rows == 300
     assert max(np.unique(drawn["patient"], return_counts=True)[1]) <= 4
+
+
+def test_a_check_tells_constants_that_change(visits):
+    text = (visits / "visits.yaml").read_text()
+    (visits / "visits.yaml").write_text(text.replace("rows: 4", "rows: 4, constant: [sex]"))
+    done = visits.run("schema", "check", visits / "visits.yaml", visits / "visits.csv")
+    assert done.exit_code == 0, done.output
+    assert "Persons within which a `constant` column changes" in " ".join(done.output.split())
+    said = visits.run("schema", "check", visits / "visits.yaml", visits / "visits.csv", "--json")
+    table = pa.csv.read_csv(visits / "visits.csv").to_pandas()
+    changed = int((table.groupby("patient")["sex"].nunique() > 1).sum())
+    assert json.loads(said.stdout)["changed"] == {"sex": changed} and changed > 0

@@ -13,7 +13,7 @@ from tests.vaults import block_of
 from nacre.embed.marginals import cell_places, offsets, single_features, table_features
 from nacre.histograms.cells import CodeColumn, fine_cells, table_columns
 from nacre.rows import Row, TableEncoder
-from nacre.schema import Boolean, Categorical, Integer, Layout, Number, Schema
+from nacre.schema import Boolean, Categorical, Integer, Layout, Number, Real, Schema
 from nacre.vault import Bound, Segment
 from nacre.vault.exact_sum import ExactSum
 
@@ -193,3 +193,28 @@ BINS, WIDTHS = bins_and_widths()
 PAIRS = list(itertools.combinations(range(6), 2))
 TABLES_SIZE = sum(WIDTHS[i] * WIDTHS[j] for i, j in PAIRS)
 TABLES = jax.jit(table_features(PLACES, np.concatenate(BINS), WIDTHS, PAIRS, [7] * 15))
+
+
+def test_places_on_either_side_of_every_cells_beginning():
+    layout = Schema(
+        {
+            "near": Real(low=-6, high=6),  # cells crowd around zero
+            "far": Integer(low=0, high=10_000_000),
+            "few": Integer(low=0, high=50),
+            "flat": Integer(low=1, high=1 << 30),
+            "wide": Integer(low=0, high=(1 << 40) + 12_345),
+        }
+    ).layout
+    columns = table_columns(layout, None, 256)
+    places = jax.jit(jax.vmap(cell_places(layout, columns)))
+    starts = offsets([column.size for column in columns])[:-1]
+    for place, column in enumerate(columns):
+        number = layout.numbers[column.number]
+        begins = column.cells.low >> number.shift
+        tried = np.unique(np.r_[begins - 1, begins, begins + 1, number.positions])
+        tried = tried[(tried >= 0) & (tried <= number.positions)]
+        rows = np.zeros((len(tried), len(columns)), np.int32)
+        rows[:, place] = tried
+        found = np.asarray(places(Row(rows, np.zeros((len(tried), 0), np.int32))))
+        wanted = np.searchsorted(begins, tried, side="right") - 1
+        np.testing.assert_array_equal(found[:, place] - starts[place], wanted)

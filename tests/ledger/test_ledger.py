@@ -5,7 +5,11 @@ import sqlite3
 import pytest
 import sqlalchemy as sa
 
-from nacre.ledger import BudgetExceeded, Entry, Ledger, LedgerError
+from nacre.ledger import BudgetExceeded, Entry, Ledger, LedgerError, charged, reserve_in
+from nacre.ledger.units import MARK
+from nacre.schema import Unit
+from nacre.vault import Plan
+from nacre.vault.doors.sum import count_question
 
 FIT = {"adjacency": "add-remove", "method": "PEARL"}
 
@@ -251,3 +255,62 @@ def test_entries_are_values(ledger):
     ledger.reserve("census", epsilon=1, delta=0, **FIT)
     with pytest.raises(dataclasses.FrozenInstanceError):
         ledger.history("census")[0].epsilon = 0
+
+
+def test_a_mark_tells_whose_an_entry_is_and_nothing_about_the_unit(ledger, path):
+    """Costs of persons are told apart from those of rows by an entry's note, marked or not."""
+    marked = Ledger(path, mark="run 1")
+
+    def charge(column, into):
+        unit = None if column is None else Unit(column=column, rows=3)
+        plan = Plan.of([count_question(1.0)], epsilon=0.5, delta=1e-7, unit=unit)
+        reserve_in(into, "census", plan)(plan.releases[0])
+
+    charge("who", marked)
+    charge("who", ledger)
+    first, second = ledger.history("census")
+    assert first.note == f"{second.note}{MARK}run 1"
+    for column in ("visit", None):
+        with pytest.raises(LedgerError, match="cannot be added"):
+            charge(column, marked)
+
+
+def test_what_was_paid_for_is_not_lost_because_it_cannot_be_marked(ledger, monkeypatch):
+    plan = Plan.of([count_question(1.0)], epsilon=0.5, delta=1e-7)
+    reservation = reserve_in(ledger, "census", plan)
+
+    def full(entry):
+        raise LedgerError("The ledger could not be used: disk I/O error")
+
+    with pytest.warns(UserWarning, match="charged all the same"), charged(reservation):
+        reservation(plan.releases[0])
+        monkeypatch.setattr(ledger, "finish", full)
+    (entry,) = ledger.history("census")
+    assert entry.status == "reserved"
+    assert ledger.balance("census").spent_epsilon == 0.5
+
+
+def test_a_clock_that_runs_backwards_changes_no_order_and_no_sum(tmp_path, monkeypatch):
+    """Entries are numbered by the database; times are for people to read, and decide nothing."""
+    from nacre.ledger import ledger as ledger_file
+
+    book = Ledger(tmp_path / "budget.db")
+    book.open("census", epsilon=1, delta=1e-6)
+    times = iter(["2030-01-01T00:00:00", "1970-01-01T00:00:00", "0001-01-01T00:00:00"] * 9)
+    monkeypatch.setattr(ledger_file, "_now", lambda: next(times))
+    cost = {"epsilon": 0.25, "delta": 0, "adjacency": "add-remove", "method": "PEARL"}
+    entries = [book.reserve("census", **cost) for _ in range(4)]
+    for entry in entries:
+        book.record(entry, {"name": "first"}, place=0)
+        book.finish(entry)
+    assert entries == sorted(entries)
+    assert [entry.id for entry in book.history("census")] == entries
+    assert all(entry.status == "finished" for entry in book.history("census"))
+    assert book.balance("census").left_epsilon == 0
+    with pytest.raises(BudgetExceeded):
+        book.reserve("census", **cost)
+
+
+def test_a_name_that_no_file_can_have_is_refused():
+    with pytest.raises(LedgerError, match="is no path"):
+        Ledger("a" * 5_000).datasets()

@@ -1,5 +1,6 @@
 """Several processes at one ledger, and processes that die in the middle; SQLite and PostgreSQL."""
 
+import contextlib
 import multiprocessing
 import os
 import secrets
@@ -10,6 +11,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from bench.faults.postgres import Missing, server
 
 from nacre.ledger import BudgetExceeded, Ledger
 
@@ -22,10 +24,19 @@ def place(request, tmp_path):
     """A ledger's address and a data set name that nobody has used."""
     if request.param == "sqlite":
         return str(tmp_path / "budget.db"), "census"
-    url = os.environ.get("NACRE_TEST_POSTGRES")
-    if not url:
-        pytest.skip("set NACRE_TEST_POSTGRES to a postgresql:// URL to run this")
+    url = os.environ.get("NACRE_TEST_POSTGRES") or request.getfixturevalue("postgres")
     return url, f"census-{secrets.token_hex(4)}"
+
+
+@pytest.fixture(scope="module")
+def postgres():
+    """A server of our own, from Debian's package."""
+    with contextlib.ExitStack() as stack:
+        try:
+            url = stack.enter_context(server())
+        except Missing as missing:
+            pytest.skip(f"PostgreSQL: {missing}")
+        yield url
 
 
 def open_and_spend(target, dataset, gate, answers):

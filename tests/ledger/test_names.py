@@ -76,3 +76,11 @@ def test_a_budget_of_before_stays_in_reach_and_is_not_opened_twice_unseen(ledger
     with pytest.warns(UserWarning, match="already"):
         ledger.open("census", epsilon=1, delta=1e-6)
     assert ledger.balance("census").spent_epsilon == 0
+
+
+@pytest.mark.parametrize("address", ["postgresql://host:port/x", "sqlite://::", "://", "x://:é"])
+def test_addresses_that_mean_nothing_are_told(address):
+    from nacre.ledger import Ledger, LedgerError
+
+    with pytest.raises(LedgerError, match="address"):
+        Ledger(address)

@@ -309,3 +309,28 @@ def test_ten_thousand_categories_of_many_rows():
     schema = Schema({"x": Categorical(values=values)})
     encoded = schema.encode(pa.table({"x": pa.array(np.array(values)[places])}))
     assert np.array_equal(encoded.codes[:, 0], places)
+
+
+@pytest.mark.parametrize(
+    ("column", "array"),
+    [
+        (Integer(low=-5, high=90), pa.array([-5, 0, 17, 90], pa.int8())),
+        (Integer(low=0, high=2**53 - 1, step=1), pa.array([0, 2**53 - 1], pa.uint64())),
+        (Integer(low=0, high=100, step=25), pa.array([0, 24, 13, 100], pa.int64())),
+        (Real(low=-6, high=6), pa.array([-6.0, -0.1, 0.3, 6.0], pa.float32())),
+        (Real(low=0, high=1, decimals=2), pa.array([0.0, 0.015, 0.125, 1.0], pa.float64())),
+        (Real(low=0, high=10, step=0.25), pa.array([0, 3, 10], pa.int32())),
+        (Categorical(values=tuple("abc")), pa.array(["a", "c", "b"])),
+    ],
+)
+def test_a_cell_means_the_same_in_a_clean_column_and_beside_a_gap(column, array):
+    clean = column.read(array)
+    gappy = column.read(pa.concat_arrays([array, pa.nulls(1, array.type)]))
+    n = len(array)
+    np.testing.assert_array_equal(clean.values, gappy.values[:n])
+    assert clean.values.dtype == gappy.values.dtype
+    np.testing.assert_array_equal(clean.missing, gappy.missing[:n])
+    for faults, others in ((clean.refused, gappy.refused), (clean.changed, gappy.changed)):
+        assert faults.keys() == others.keys()
+        for reason, where in faults.items():
+            np.testing.assert_array_equal(where, others[reason][:n])

@@ -107,3 +107,15 @@ def test_equal_facts_written_differently_are_equal():
     assert Categorical(values=[1, 2.0, True, " x "]) == Categorical(values=["1", "2", "true", "x"])
     zoned = Datetime(low="2024-01-01T02:00+02:00", high="2024-12-31")
     assert zoned == Datetime(low="2024-01-01 00:00:00", high="2024-12-31")
+
+
+@pytest.mark.parametrize("label", [{"a": 1}, ["a"], 3, True])
+def test_a_label_that_is_no_name(label):
+    with pytest.raises(SchemaError, match="must be the name of a column"):
+        Schema({"a": Integer(low=0, high=1)}, label=label)
+
+
+@pytest.mark.parametrize("provenance", [{"a": 1}, ["a"], 3])
+def test_a_provenance_that_is_no_word(provenance):
+    with pytest.raises(SchemaError, match="must be one of"):
+        Schema({"a": Integer(low=0, high=1)}, provenance=provenance)

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from nacre.cli import app
 from nacre.schema import Boolean, Categorical, Datetime, Integer, Ordinal, Real, Schema, SchemaError
-from nacre.schema.sdv import from_sdv, to_sdv
+from nacre.schema.sdv import from_sdv, to_sdv, unsaid
 from nacre.schema.unit import Unit
 
 COLUMNS = {
@@ -102,3 +102,30 @@ def test_the_commands(tmp_path):
     assert Schema.read(tmp_path / "t.yaml").names == tuple(COLUMNS)
     file.write_text("{")
     assert "JSON" in run.invoke(app, ["schema", "import", str(file), "--sdv", "-o", "x"]).output
+
+
+def test_what_has_no_place_is_told(tmp_path):
+    columns = {
+        "a": Integer(low=0, high=10, step=5, spikes=(5,)),
+        "b": Categorical(values=("p", "q"), other=True, nullable=True, missing=("N",)),
+        "c": Datetime(low="2020-01-01", high="2024-12-31", step="1w"),
+        "d": Boolean(),
+    }
+    unit = Unit(column="person", rows=3, constant=("d",))
+    schema = Schema(columns, label="d", constraints=["a >= 5 if d = true"], unit=unit)
+    assert unsaid(schema) == (
+        "the label ('d')",
+        "1 constraint",
+        "that at most 3 rows of a person count",
+        "what does not change within a person (d)",
+        "`step` of 'a', 'c'",
+        "`spikes` of 'a'",
+        "`missing` of 'b'",
+        "`values` of 'b'",
+    )
+    assert unsaid(Schema(COLUMNS)) == ()
+    yaml = tmp_path / "s.yaml"
+    schema.write(yaml)
+    command = ["schema", "export", str(yaml), "--sdv", "-o", str(tmp_path / "m.json")]
+    done = CliRunner().invoke(app, command)
+    assert "left out: the label ('d'); 1 constraint" in " ".join(done.output.split())

@@ -7,7 +7,8 @@ Guarantee:
     an interval of level 1 - a holds the count of the private table (of its rows that fit the
     schema, which is all of them unless bad rows were allowed) with this probability, over the
     noise: that is Gaussian with known deviation, and a weighed mean of independent Gaussians is
-    Gaussian.  Of many intervals together some will miss.  How far the table is from the world that
+    Gaussian.  Of many intervals together some will miss.  Of a column that a look-up table computes
+    it is true as far as the private rows keep that fact.  How far the table is from the world that
     it was drawn from no interval here tells.
 """
 
@@ -24,6 +25,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from nacre.answers.computed import computed_tables
 from nacre.errors import NacreError
 from nacre.histograms.crosstable import Axis, CrossTable, together
 from nacre.histograms.measurement import MISSING
@@ -102,7 +104,8 @@ class Answer:
         )
         for said, count, low, high in itertools.islice(cells, SHOWN):
             named = [value.ljust(width) for value, width in zip(said, widths, strict=True)]
-            lines.append("  ".join([*named, f"{count:12,.0f}", f"{low:,.0f} to {high:,.0f}"]))
+            shown = max(count, 0.0)  # nearest to what was counted, and inside the interval
+            lines.append("  ".join([*named, f"{shown:12,.0f}", f"{low:,.0f} to {high:,.0f}"]))
         if self.counts.size > SHOWN:
             lines.append(f"... and {self.counts.size - SHOWN:,} more; to_arrow() has all of them.")
         return "\n".join(line.rstrip() for line in lines)
@@ -115,7 +118,7 @@ def answer(
 ) -> Answer:
     """What the released tables say together of the columns that a question names."""
     names, level = as_columns(question, schema), _as_level(level)
-    found = together(tables, names)
+    found = together(computed_tables(schema, tables, names), names)
     if found is None:
         raise NacreError(_nothing(names, tables))
     return _written(schema, found, level)

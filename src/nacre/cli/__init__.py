@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from nacre.cli import (
+    audit,
     demo,
     evaluate,
     fit,
@@ -21,7 +22,11 @@ from nacre.cli import (
     publish,
     sample,
     schema,
+    serve,
     show,
+    sign,
+    site,
+    sites,
     tables,
 )
 from nacre.cli.console import INTERRUPTED, for_people
@@ -72,10 +77,18 @@ app.command("fit", cls=Command)(fit.fit)
 app.command("sample", cls=Command)(sample.sample)
 app.command("evaluate", cls=Command)(evaluate.evaluate)
 app.command("publish", cls=Command)(publish.publish)
+app.command("serve", cls=Command)(serve.serve)
 app.command("tables", cls=Command)(tables.tables)
 app.command("ledger", cls=Command)(ledger.ledger)
 app.command("show", cls=Command)(show.show)
+app.command("sign", cls=Command)(sign.sign)
 app.command("methods", cls=Command)(methods.methods)
+app.command("sketch", cls=Command)(sites.sketch)
+app.command("merge", cls=Command)(sites.merge)
+app.command("release", cls=Command)(sites.release)
+app.command("train", cls=Command)(sites.train)
+app.add_typer(site.app, name="site")
+app.command("audit", cls=Command)(audit.audit)
 
 
 def main() -> None:

@@ -55,6 +55,8 @@ def _releases(model: Model) -> Table:
             noise = f"{release.multiplier:.6g}"
         if release.mechanism == "exponential":
             noise += f", {release.steps:,} choices"
+        if release.sites:
+            noise += f", in shares of {release.parties}"
         if release.mechanism == "subsampled-gaussian":
             noise += f", {release.steps:,} steps at rate {release.rate:.4g}"
         name, size = release.name, f"{release.size:,}"

@@ -17,7 +17,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape as _literal
 
-from nacre.errors import MissingExtra, NacreError
+from nacre.errors import MissingExtra, NacreError, in_words
 
 if TYPE_CHECKING:
     from nacre.vault import Guarantee
@@ -127,18 +127,8 @@ def for_people() -> Iterator[None]:
 
 def explain(error: Exception) -> tuple[str, int]:
     """The message for an error and the exit code."""
-    if isinstance(error, NacreError):
-        return str(error), FAILURE if isinstance(error, MissingExtra) else BAD_INPUT
-    if isinstance(error, OSError) and error.strerror:
-        where = f"{error.filename}: " if error.filename is not None else ""
-        code = BAD_INPUT if isinstance(error, PATH_ERRORS) else FAILURE
-        return f"{where}{error.strerror}.", code
-    return (
-        f"nacre failed in {_origin(error)} ({type(error).__name__}). Its message is not "
-        "shown, as it could quote private values. Set NACRE_TRACEBACK=1 to see it, and please "
-        "report it.",
-        FAILURE,
-    )
+    ours = isinstance(error, NacreError) and not isinstance(error, MissingExtra)
+    return in_words(error), BAD_INPUT if ours or isinstance(error, PATH_ERRORS) else FAILURE
 
 
 def _notes(error: BaseException) -> str:
@@ -149,14 +139,6 @@ def _notes(error: BaseException) -> str:
 def _room(error: BaseException) -> str:
     """The package that the kind of error belongs to."""
     return type(error).__module__.partition(".")[0]
-
-
-def _origin(error: BaseException) -> str:
-    """The module in which the error came up."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return "?" if trace is None else str(trace.tb_frame.f_globals.get("__name__", "?"))
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
@@ -190,10 +172,14 @@ def progress(*, quiet: bool = False) -> Iterator[Report]:
 
 def writable(path: Path, *inputs: Path | None) -> Path:
     """A path that can be written and is none of the inputs, found out before anything is spent."""
-    if any(given is not None and given.resolve() == path.resolve() for given in inputs):
+    # Not `Path.resolve`, which fails at links that lead in a circle.
+    real = os.path.realpath(path)
+    if any(given is not None and os.path.realpath(given) == real for given in inputs):
         stop(f"{path} is read by this command: the output would replace it. Choose another name.")
     if path.is_dir():
         stop(f"{path} is a folder. Give the name of a file to write.")
+    if path.exists() and not path.is_file():
+        stop(f"{path} is a device or something else that is no file. Give the name of a file.")
     if not path.parent.is_dir():
         stop(f"There is no folder {path.parent} to write {path.name} to. Make it first.")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
@@ -216,6 +202,10 @@ def beside(path: Path) -> Iterator[Path]:
     try:
         yield partial
         partial.replace(path)
+    except OSError as error:
+        if error.filename in (None, str(partial)):
+            error.filename = str(path)  # a full disk does not say where
+        raise
     finally:
         partial.unlink(missing_ok=True)
 

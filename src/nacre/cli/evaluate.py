@@ -28,6 +28,10 @@ def evaluate(
     model: Annotated[
         Path | None, typer.Option(help="The model it was drawn from, to show its guarantee.")
     ] = None,
+    shadow: Annotated[
+        int,
+        typer.Option(min=0, help="With --model: rows to attack by shadow models; slow."),
+    ] = 0,
     ledger: LedgerAddress = None,
     dataset: Dataset = None,
     public: Public = False,
@@ -62,6 +66,7 @@ def evaluate(
             guarantee=drawn_from,
             ledger=ledger,
             dataset=dataset,
+            shadow=shadow,
             seed=seed,
             on_progress=report,
         )

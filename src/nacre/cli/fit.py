@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nacre.cli.console import print_json, progress, say, say_if_weak, stop, style_of, writable
+from nacre.cli.console import (
+    FAILURE,
+    print_json,
+    progress,
+    say,
+    say_if_weak,
+    stop,
+    style_of,
+    writable,
+)
 from nacre.cli.options import (
     AdjacencyName,
     Adjacent,
     BadRows,
     Dataset,
     Delta,
+    Engine,
     Epsilon,
     Json,
     Label,
@@ -31,6 +43,10 @@ from nacre.cli.options import (
     read_method,
     read_schema,
 )
+from nacre.errors import in_words
+
+if TYPE_CHECKING:
+    from nacre.model import Model
 
 
 def fit(
@@ -53,6 +69,7 @@ def fit(
         typer.Option(help="check: stop if a row does not fit. zero: such rows count as nothing."),
     ] = BadRows.CHECK,
     seed: Seed = None,
+    engine: Engine = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the output file.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -81,9 +98,10 @@ def fit(
             dataset=dataset,
             bad_rows=bad_rows.value,
             seed=seed,
+            engine=engine,
             on_progress=report,
         )
-    model.save(output)
+    _save(model, output)
     if as_json:
         print_json({"model": str(output), **model.certificate()})
         return
@@ -92,3 +110,29 @@ def fit(
     say(str(claim), quiet=quiet and claim.private, style=style_of(claim))
     drawn = "synthetic.npz" if isinstance(facts, ImageSchema) else "synthetic.csv"
     say(f"Next: nacre sample {output} -n 1000 -o {drawn}", quiet=quiet)
+
+
+def _save(model: Model, output: Path) -> None:
+    """Save, elsewhere if need be: what has cost budget must not be lost for want of room."""
+    try:
+        model.save(output)
+        return
+    except OSError as error:
+        if not model.guarantee.private:  # it cost nothing, and elsewhere others could read it
+            raise
+        problem = in_words(error)
+    for folder in (Path(tempfile.gettempdir()), Path.home(), Path.cwd()):
+        try:
+            handle, name = tempfile.mkstemp(
+                dir=folder, prefix=f"{output.stem}-", suffix=output.suffix or ".nacre"
+            )
+            os.close(handle)
+            try:
+                model.save(name)
+            except OSError:
+                Path(name).unlink(missing_ok=True)
+                raise
+        except OSError:
+            continue
+        stop(f"{problem} As the model has cost budget, it was saved as {name}: move it.", FAILURE)
+    stop(f"{problem} Nor could the model be saved anywhere else: it is lost.", FAILURE)

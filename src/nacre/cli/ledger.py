@@ -62,6 +62,8 @@ def _print(balance: Balance, history: list[Entry]) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from nacre.ledger.units import MARK
+
     console = out()
     console.print(
         Text.assemble(
@@ -79,10 +81,11 @@ def _print(balance: Balance, history: list[Entry]) -> None:
     for heading in ("entry", "reserved (UTC)", "method", "ε", "δ", "status", "releases"):
         table.add_column(heading)
     for entry in history:
+        note = entry.note.partition(MARK)[0]
         table.add_row(
             str(entry.id),
             entry.reserved_at[:19].replace("T", " "),
-            Text(f"{entry.method}, {entry.note}" if entry.note else entry.method),
+            Text(f"{entry.method}, {note}" if note else entry.method),
             f"{entry.epsilon:.6g}",
             f"{entry.delta:.3g}",
             entry.status,

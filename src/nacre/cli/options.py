@@ -32,8 +32,8 @@ Table = Annotated[
     Path,
     typer.Argument(
         metavar="TABLE",
-        help="A CSV or Parquet file, or a folder of them; images as .npz, IDX or Parquet files, or "
-        "a folder of pictures.",
+        help="A CSV or Parquet file, a folder, or a pattern in quotes; images as .npz, IDX or "
+        "Parquet files, or a folder of pictures.",
     ),
 ]
 SchemaFile = Annotated[
@@ -66,6 +66,13 @@ LedgerAddress = Annotated[
 ]
 Dataset = Annotated[str | None, typer.Option(help="The data set's name in the ledger.")]
 Seed = Annotated[int | None, typer.Option(help="Decides public randomness only, never noise.")]
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ENGINE",
+        help="Who reads the files: dask, dask://host:8786, spark or spark://host:7077.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]
 

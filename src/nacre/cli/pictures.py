@@ -60,7 +60,7 @@ def open_writer(output: Path, schema: ImageSchema, n: int) -> Iterator[Any]:
             yield sheet
             sheet.finish(partial)
         else:
-            from nacre.cli.writer import Writer
+            from nacre.writer import Writer
 
             with Writer(partial, like=output) as table:
                 yield table

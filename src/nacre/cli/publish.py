@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nacre.cli.console import beside, page, progress, say, stop, tell
+from nacre.cli.console import beside, page, progress, say, stop, tell, writable
 from nacre.cli.options import BadRows, Dataset, Json, LedgerAddress, Quiet
 from nacre.cli.show import ModelFile
 
@@ -56,11 +56,21 @@ def publish(
         BadRows,
         typer.Option(help="check: stop if a row does not fit. zero: such rows count as nothing."),
     ] = BadRows.CHECK,
+    registry: Annotated[
+        Path | None,
+        typer.Option(help="Also write an entry for OpenDP's registry of deployments (YAML)."),
+    ] = None,
+    checklist: Annotated[
+        Path | None,
+        typer.Option(help="Also write a checklist by NIST SP 800-226 (Markdown)."),
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Write a report on MODEL that is safe to publish; without --data no private row is read."""
-    page(output, model, synthetic, data, None if ledger is None else Path(ledger))
+    read = (model, synthetic, data, None if ledger is None else Path(ledger))
+    page(output, *read)
+    beside_it = _texts(registry, checklist, output, *read)
     for path in (synthetic, data):
         if path is not None and not path.exists():
             stop(f"There is no file or folder {path}.")
@@ -85,9 +95,31 @@ def publish(
         report("drawing figures", None)
         with beside(output) as partial:
             found.to_html(partial)
+    for path, kind in beside_it.items():
+        with beside(path) as partial:
+            getattr(found, f"to_{kind}")(partial)
     if as_json:
         typer.echo(found.to_json())
         return
     if not quiet:
         tell(found.summary())
     say(f"Page: {output} (safe to publish)", quiet=quiet, style="green")
+    for path, kind in beside_it.items():
+        say(f"{kind.capitalize()}: {path}; fill in what only you know.", quiet=quiet)
+
+
+def _texts(registry: Path | None, checklist: Path | None, *others: Path | None) -> dict[Path, str]:
+    """Where to write what, found out before anything is spent."""
+    wanted: dict[Path, str] = {}
+    for path, kind, ends in (
+        (registry, "registry", (".yaml", ".yml")),
+        (checklist, "checklist", (".md", ".txt")),
+    ):
+        if path is None:
+            continue
+        writable(path, *others, *wanted)
+        # So that a table that is given by mistake is not written over.
+        if path.suffix.lower() not in ends:
+            stop(f"--{kind} {path}: give a name that ends in {ends[0]}.")
+        wanted[path] = kind
+    return wanted

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,12 +37,18 @@ def sample(
             "label=3 for images.",
         ),
     ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many processes draw; the rows are the same."),
+    ] = None,
+    safe_csv: Annotated[
+        bool,
+        typer.Option("--safe-csv", help="Put ' before texts that a spreadsheet could run."),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the output file.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Draw synthetic rows from MODEL; as often as you like, at no further privacy cost."""
-    import numpy as np
-
     import nacre
     from nacre.cli.pictures import check_output, open_writer
     from nacre.rows import ImageEncoder
@@ -53,39 +57,48 @@ def sample(
     given = pairs(where or [], "--where")
     if isinstance(loaded.encoder, ImageEncoder):
         check_output(output, model, force=force)
-        drawing = loaded.rejection(where=_classes(given, loaded.encoder))
-        opened, what = open_writer(output, loaded.encoder.schema, n), "images"
+        asked: Any = _classes(given, loaded.encoder)
+        with (
+            progress(quiet=quiet) as report,
+            open_writer(output, loaded.encoder.schema, n) as writer,
+        ):
+            drawing = loaded.drawing(n, seed=seed, where=asked)
+            for batch in drawing:
+                writer.write(batch)
+                report("drawing images", writer.rows / n)
+            if not writer.rows:
+                writer.write(loaded.sample_arrow(0))
+            drawn, what = drawing.rejection, "images"
     else:
         from nacre.schema.constraints.given import read_given
 
         _check_table(output, model, force=force)
-        drawing = loaded.rejection(where=read_given(given, loaded.schema.columns))
-        opened, what = _table_writer(output), "rows"
-    with progress(quiet=quiet) as report, opened as writer:
-        for batch in drawing.batches(n, np.random.default_rng(seed)):
-            writer.write(batch)
-            report(f"drawing {what}", writer.rows / n)
-        if not writer.rows:
-            writer.write(loaded.sample_arrow(0))
+        asked = read_given(given, loaded.schema.columns)
+        with progress(quiet=quiet) as report, beside(output) as partial:
+            drawn, what = (
+                loaded.write(
+                    partial,
+                    n,
+                    seed=seed,
+                    where=asked,
+                    workers=workers,
+                    safe_csv=safe_csv,
+                    on_progress=report,
+                    like=output,
+                ),
+                "rows",
+            )
     say(f"{n:,} synthetic {what}: {output}", quiet=quiet)
-    if n and (drawing.rate < MOSTLY or drawing.moved):
-        say(drawing.describe(), quiet=quiet)
+    if n and (drawn.rate < MOSTLY or drawn.moved):
+        say(drawn.describe(), quiet=quiet)
 
 
 def _check_table(output: Path, model: Path, *, force: bool) -> None:
-    from nacre.cli.writer import check_name
+    from nacre.writer import check_name
 
     check_name(writable(output, model))
     if output.exists() and not force:
         stop(f"{output} is there already. Choose another name, or add --force to replace it.")
-
-
-@contextlib.contextmanager
-def _table_writer(output: Path) -> Iterator[Any]:
-    from nacre.cli.writer import Writer
-
-    with beside(output) as partial, Writer(partial, like=output) as writer:
-        yield writer
 
 
 def _classes(given: dict[str, str], encoder: ImageEncoder) -> dict[str, list[str]]:

@@ -12,10 +12,20 @@ import typer
 from nacre.cli import schema_sdv
 from nacre.cli.console import BAD_INPUT, beside, print_json, progress, say, stop, tell, writable
 from nacre.cli.help import Command, Group
-from nacre.cli.options import AdjacencyName, Adjacent, Dataset, Json, LedgerAddress, Quiet, Table
+from nacre.cli.options import (
+    AdjacencyName,
+    Adjacent,
+    Dataset,
+    Engine,
+    Json,
+    LedgerAddress,
+    Quiet,
+    Table,
+)
 
 if TYPE_CHECKING:
-    from nacre.schema import ImageSchema, Unit
+    from nacre.rows.unit import Roster
+    from nacre.schema import ImageSchema, Schema
 
 app = typer.Typer(
     cls=Group, help="What is public about a table or images: draft it, check data against it."
@@ -61,7 +71,7 @@ def draft(
         typer.Option(
             metavar="COLUMN:ROWS",
             help="Whose privacy it is: the column that tells persons apart, and how many rows of a "
-            "person count at most, as in patient:5.",
+            "person count at most, as in patient:5, or patient:auto.",
         ),
     ] = None,
     keep: Annotated[
@@ -86,6 +96,7 @@ def draft(
     adjacency: Adjacent = AdjacencyName.ADD_REMOVE,
     ledger: LedgerAddress = None,
     dataset: Dataset = None,
+    engine: Engine = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing schema.")] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -105,6 +116,11 @@ def draft(
         stop(
             "--types, --ledger and --dataset belong to a private draft: give --epsilon and --delta."
         )
+    if epsilon is None and engine is not None:
+        stop(
+            "A draft from the rows looks at them on one machine; on an engine there is the private "
+            "one: give --epsilon and --delta, or leave out --engine and draft from some files."
+        )
     from nacre.rows.image_source import is_images
 
     images, whose = is_images(table), _unit(unit)
@@ -117,12 +133,11 @@ def draft(
             report(f"reading {table.name}", None)
             text, remark = draft_images(table, label=label).to_yaml(), REVIEW_IMAGES
         elif epsilon is None or delta is None:
-            from nacre.rows import open_source
-            from nacre.schema import survey
+            from nacre.draft import draft as draft_rows
 
             report(f"reading {table.name}", None)
-            found = survey(
-                open_source(table).whole,
+            found = draft_rows(
+                table,
                 label=label,
                 drop=drop or (),
                 keep=keep or (),
@@ -145,6 +160,7 @@ def draft(
                 adjacency=adjacency.value,
                 ledger=ledger,
                 dataset=dataset,
+                engine=engine,
                 on_progress=report,
             )
             text, remark = schema.to_yaml(), PRIVATE
@@ -173,16 +189,14 @@ def _refuse_for_images(
         )
 
 
-def _unit(said: str | None) -> Unit | None:
-    """A unit from COLUMN:ROWS."""
-    from nacre.schema import Unit
-
+def _unit(said: str | None) -> dict[str, str | int] | None:
+    """A unit's plain form from COLUMN:ROWS."""
     if said is None:
         return None
     column, _, rows = said.rpartition(":")
-    if not column or not rows.isdecimal():
-        stop(f"--unit must be COLUMN:ROWS, such as patient:5, got {said!r}.")
-    return Unit(column=column, rows=int(rows))
+    if not column or not (rows.isdecimal() or rows == "auto"):
+        stop(f"--unit must be COLUMN:ROWS, such as patient:5 or patient:auto, got {said!r}.")
+    return {"column": column, "rows": rows if rows == "auto" else int(rows)}
 
 
 @app.command("check", cls=Command)
@@ -192,6 +206,7 @@ def check(
         Path | None,
         typer.Argument(help="Data to compare with it; the schema alone if not given."),
     ] = None,
+    engine: Engine = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -199,6 +214,7 @@ def check(
 
     Exits with 2 if any row does not fit.
     """
+    from nacre.engines import on_engine
     from nacre.rows import TableEncoder, open_source
     from nacre.schema import ImageSchema, read_any
 
@@ -210,19 +226,41 @@ def check(
         text = f"{schema} is a valid schema of {len(facts.names)} columns."
         print_json({"ok": True, "columns": len(facts.names)}) if as_json else say(text, quiet=quiet)
         return
-    with progress(quiet=quiet or as_json) as report:
+    with progress(quiet=quiet or as_json) as report, on_engine(table, engine) as where:
         report(f"checking {table.name}", None)
-        found = open_source(table, facts).check(facts)
-        roster = None if facts.unit is None else TableEncoder.of(facts).roster(table)
+        found = open_source(where, facts).check(facts)
+        roster = None
+        if facts.unit is not None and engine is None:
+            roster = TableEncoder.of(facts).roster(table)
+        changed = {} if roster is None else _changed(facts, table, roster)
     if as_json:
         persons = {} if roster is None else {"persons": roster.count, "beyond": roster.beyond}
-        print_json({"ok": found.ok, **dataclasses.asdict(found), **persons})
+        constant = {"changed": changed} if changed else {}
+        print_json({"ok": found.ok, **dataclasses.asdict(found), **persons, **constant})
     elif not quiet:
         tell(found.describe(), style=None if found.ok else "yellow")
         if roster is not None and facts.unit is not None:
             tell(roster.describe(facts.unit))
+        if any(changed.values()):
+            said = [f"  '{name}': {many:,}" for name, many in changed.items() if many]
+            tell(
+                "Persons within which a `constant` column changes (used all the same; within no "
+                "sampled person it will):\n" + "\n".join(said),
+                style="yellow",
+            )
     if not found.ok:
         raise typer.Exit(BAD_INPUT)
+
+
+def _changed(schema: Schema, table: Path, roster: Roster) -> dict[str, int]:
+    """Within how many persons each column changes that is said to be constant."""
+    from nacre.rows import TableEncoder
+    from nacre.rows.within import changes
+
+    constant = () if schema.unit is None else schema.unit.constant
+    columns = {name: schema.columns[name] for name in constant}
+    batches = TableEncoder.of(schema).open(table).batches()
+    return changes(columns, batches, roster.persons) if columns else {}
 
 
 def _check_images(

@@ -59,12 +59,15 @@ def export(
     _only_sdv(sdv)
     writable(output)
     from nacre.schema import Schema
-    from nacre.schema.sdv import to_sdv
+    from nacre.schema.sdv import to_sdv, unsaid
 
-    text = json.dumps(to_sdv(Schema.read(schema), table=table), indent=1, ensure_ascii=False)
+    said = Schema.read(schema)
+    text = json.dumps(to_sdv(said, table=table), indent=1, ensure_ascii=False)
     with beside(output) as partial:
         partial.write_text(text, encoding="utf-8")
     say(f"Metadata: {output}", quiet=quiet)
+    if left_out := unsaid(said):
+        say(f"  left out: {'; '.join(left_out)}.", quiet=quiet, style="yellow")
 
 
 def _only_sdv(sdv: bool) -> None:

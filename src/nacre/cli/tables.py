@@ -46,7 +46,7 @@ def tables(
         lines = [f"{each['counts']:>9,}  {each['table']}" for each in listed]
         typer.echo(json.dumps(listed) if as_json else "\n".join([f"{'counts':>9}  table", *lines]))
         return
-    from nacre.cli.writer import Writer
+    from nacre.writer import Writer
 
     output.mkdir(parents=True, exist_ok=True)
     for place, one in enumerate(every):

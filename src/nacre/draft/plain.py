@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from nacre.draft.counted import as_unit, to_choose
+from nacre.draft.persons import of_persons
 from nacre.rows import open_source
 from nacre.schema import Unit, survey
 from nacre.schema.draft.found import Draft
@@ -37,17 +39,20 @@ def draft(
         rare: "keep" lists values that fewer than 10 rows hold, and marks them; "other" gathers
             them.
         unit: whose privacy it is, where a person may have several rows: {"column": "patient",
-            "rows": 5}.
+            "rows": 5}.  Then persons are counted instead of rows, and columns that do not change
+            within a person are named.  With "rows": "auto" so many rows count as are enough for 95%
+            of the persons, which is read from the rows like the rest.
 
     Releases:
         bounds and values of the rows, so it is outside any privacy guarantee.
     """
-    return survey(
+    found = survey(
         open_source(data).whole,
         label=label,
         drop=drop,
         keep=keep,
         most_values=most_values,
         rare=rare,
-        unit=None if unit is None else Unit.of(unit),
+        unit=as_unit(unit),
     )
+    return of_persons(found, data, gather=rare == "other", choose=to_choose(unit))

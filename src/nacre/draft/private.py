@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from nacre.draft.binned import PRESENCE, Binned, settled
+from nacre.draft.counted import as_unit, enough_rows, to_choose
 from nacre.draft.kinds import column_facts, declared_column
+from nacre.engines import on_engine
 from nacre.ledger import Ledger, charged, reserve_in
 from nacre.rows import Source, Stream, TableEncoder, open_source
 from nacre.schema import (
@@ -28,6 +30,7 @@ from nacre.schema import (
 )
 from nacre.schema.columns.column import as_flag, as_values
 from nacre.schema.columns.numeric import DIGITS
+from nacre.schema.unit import MOST_ROWS
 from nacre.vault import Adjacency, Bound, Keys, Plan, Release, Segment, Sum, Vault
 from nacre.vault.plan import check_budget
 
@@ -46,12 +49,14 @@ def private_draft(
     adjacency: Adjacency | str = Adjacency.ADD_REMOVE,
     ledger: Ledger | str | Path | None = None,
     dataset: str | None = None,
+    engine: Any = None,
     on_progress: Callable[[str, float | None], None] | None = None,
 ) -> Schema:
     """A schema for `data` that is (epsilon, delta)-differentially private.
 
     Args:
-        data: a pandas, polars or Arrow table, or the path of a CSV or Parquet file or a folder.
+        data: a pandas, polars or Arrow table, a Dask or Spark frame, or the path of a CSV or
+            Parquet file, a folder or a pattern of files.
         epsilon: the privacy parameter of the draft alone; `fit` adds its own.
         delta: of the draft alone; that of the fit should not be smaller.
         types: column types by name; a Parquet file's own where none is stated (they count as
@@ -61,10 +66,13 @@ def private_draft(
         label: the column to be predicted.
         drop: columns to leave out.
         unit: whose privacy it is, where a person may have several rows: {"column": "person",
-            "rows": 5}. It is part of the schema; for the draft one row of each person counts.
+            "rows": 5}. It is part of the schema; for the draft one row of each person counts. With
+            "rows": "auto" how many rows of a person count is bought, too: enough for 95% of the
+            persons, from noisy counts of persons by their number of rows.
         adjacency: "add-remove" or "replace-one"; that of the fit to come.
         ledger: where the data set's budget is kept; needs `dataset`, its name there.
         dataset: the name under which the budget was opened.
+        engine: who reads the files, as for `fit`.
         on_progress: called with a stage's name and the part done (None if unknown).
 
     Releases:
@@ -77,7 +85,9 @@ def private_draft(
     Sensitivity:
         a row is in one bin of each of M columns: adding it moves the histogram by sqrt(M),
         replacing it by sqrt(2 M).  Keys: see `Vault.keys`.  Of a person one row counts, drawn at
-        random, so that a person moves them as a row does.
+        random, so that a person moves them as a row does.  Where the number of rows is bought it
+        is one more of the M columns, and up to 100 rows of a person count together as one
+        (docs/privacy.md, section 3): the rows of one with r of them weigh 1 / r each in cell r.
 
     Guarantee:
         each column of values gets epsilon / (C + max(1, M - C)) and delta / (2 C); the histogram
@@ -88,30 +98,34 @@ def private_draft(
     """
     check_budget(epsilon, delta)
     adjacency = Adjacency(adjacency)
-    whose = None if unit is None else Unit.of(unit)
+    whose, open_ = as_unit(unit), to_choose(unit)
     if whose is not None:
         drop = {*((drop,) if isinstance(drop, str) else drop), whose.column}
-    facts, known = _facts(open_source(data), types, drop, label)
-    if whose is not None and (problems := whose.problems(facts)):
-        raise SchemaError(problems)
-    unknown = {name: said for name, said in facts.items() if known[name] is None}
-    one = None if whose is None else dataclasses.replace(whose, rows=1, constant=())
-    bins = Schema({name: _bins(said) for name, said in unknown.items()}, unit=one)
-    encoder = TableEncoder(bins)
-    plan = Plan.of(
-        _questions(unknown, encoder, epsilon, delta),
-        epsilon=epsilon,
-        delta=delta,
-        adjacency=adjacency,
-        unit=bins.unit,
-        method="private draft",
-    )
-    stream = Stream(encoder, data)
-    reservation = reserve_in(ledger, dataset, plan)
-    with charged(reservation):
-        vault = Vault(stream, plan, charge=reservation, on_progress=on_progress)
-        found = _find(vault, unknown)
+    with on_engine(data, engine) as where:
+        facts, known = _facts(open_source(where), types, drop, label)
+        if whose is not None and (problems := whose.problems(facts)):
+            raise SchemaError(problems)
+        unknown = {name: said for name, said in facts.items() if known[name] is None}
+        rows = MOST_ROWS if open_ else 1
+        some = None if whose is None else dataclasses.replace(whose, rows=rows, constant=())
+        bins = Schema({name: _bins(said) for name, said in unknown.items()}, unit=some)
+        encoder = TableEncoder(bins)
+        plan = Plan.of(
+            _questions(unknown, encoder, epsilon, delta),
+            epsilon=epsilon,
+            delta=delta,
+            adjacency=adjacency,
+            unit=bins.unit,
+            method="private draft",
+        )
+        stream = Stream(encoder, where)
+        reservation = reserve_in(ledger, dataset, plan)
+        with charged(reservation):
+            vault = Vault(stream, plan, charge=reservation, on_progress=on_progress)
+            found, many = _find(vault, unknown)
     columns = {name: known[name] or found[name] for name in facts}
+    if whose is not None and many is not None:
+        whose = dataclasses.replace(whose, rows=many)
     return _schema(columns, label, vault.releases, whose)
 
 
@@ -160,11 +174,16 @@ def _plain(release: Release) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value != defaults[name]}
 
 
-def _find(vault: Vault, unknown: Mapping[str, Mapping[str, Any]]) -> dict[str, Column | None]:
-    """Ask the vault, and make each column from the answers."""
+def _find(
+    vault: Vault, unknown: Mapping[str, Mapping[str, Any]]
+) -> tuple[dict[str, Column | None], int | None]:
+    """Ask the vault; each column from the answers, and how many rows of a person should count."""
     histogram, *rest = (planned.question for planned in vault.plan.asked)
     keys_of = {question.column: question for question in rest if isinstance(question, Keys)}
-    counts, threshold = _histogram(vault, histogram)
+    counts, noise = _histogram(vault, histogram)
+    threshold = noise * math.sqrt(2 * math.log(sum(map(len, counts.values())) / FALSE_BINS))
+    counted = None if vault.encoder.unit is None else vault.encoder.unit.counted
+    many = None if counted is None else enough_rows(counts.pop(counted), noise)
     found: dict[str, Column | None] = {}
     for name, said in unknown.items():
         nullable = as_flag(said.get("nullable", bool(counts[name][-1] > threshold)))
@@ -175,7 +194,7 @@ def _find(vault: Vault, unknown: Mapping[str, Mapping[str, Any]]) -> dict[str, C
         else:
             found[name] = _range(name, said, counts[name][:-1], threshold, nullable)
         found[name] = _as_stated(found[name], said)
-    return found
+    return found, many
 
 
 def _as_stated(column: Column | None, said: Mapping[str, Any]) -> Column | None:
@@ -220,7 +239,7 @@ def _questions(
 
 
 def _histogram(vault: Vault, question: Any) -> tuple[dict[str, np.ndarray], float]:
-    """Noisy counts by column and bin, and what a count must pass to be more than noise."""
+    """Noisy counts by column and bin, and their noise."""
     modeled = vault.encoder.modeled  # type: ignore[attr-defined]
     sizes = [code.size for code in modeled.layout.codes]
     starts = np.cumsum([0, *sizes[:-1]]).astype(np.int32)
@@ -232,8 +251,7 @@ def _histogram(vault: Vault, question: Any) -> tuple[dict[str, np.ndarray], floa
 
     sums = vault.sum(question, features)
     counts = np.split(sums.values[0], starts[1:])
-    threshold = sums.noise[0] * math.sqrt(2 * math.log(sum(sizes) / FALSE_BINS))
-    return dict(zip(modeled.names, counts, strict=True)), threshold
+    return dict(zip(modeled.names, counts, strict=True)), float(sums.noise[0])
 
 
 def _range(

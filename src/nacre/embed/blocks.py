@@ -69,7 +69,9 @@ def cross_features(
     )
 
     def features(row: Any) -> Any:
-        indices = start + (bin_table[places(row)][which] * stride).sum(axis=1)
-        return indices.astype(jnp.int32), jnp.ones(len(tables), jnp.int32)
+        bin_of, indices = bin_table[places(row)], start
+        for columns, strides in zip(which.T, stride.T, strict=True):
+            indices = indices + bin_of[columns] * strides
+        return indices, jnp.ones(len(tables), jnp.int32)
 
     return features

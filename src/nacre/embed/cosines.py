@@ -25,18 +25,30 @@ def cosine_basis(
         ((16, 6), True)
     """
     height, width, channels = shape
-    plane = np.einsum("ia,jb->ijab", _cosines(height), _cosines(width))
-    plane = plane.reshape(height * width, height * width)
-    down, across = np.meshgrid(np.arange(height), np.arange(width), indexing="ij")
-    frequency = np.hypot(down, across).ravel()
-    chosen = np.argsort(frequency, kind="stable")[:most]
-    basis = np.einsum("pq,cd->pcqd", plane[:, chosen], np.eye(channels))
-    weights = np.repeat((1 + frequency[chosen]) ** power, channels)
-    count = len(chosen) * channels
+    down, across, channel = cosine_frequencies(shape, most).T
+    plane = np.einsum("ip,jp->ijp", _cosines(height)[:, down], _cosines(width)[:, across])
+    basis = np.einsum("ijp,pc->ijcp", plane, np.eye(channels)[channel])
+    weights = (1 + np.hypot(down, across)) ** power
     return (
-        basis.reshape(height * width * channels, count).astype(np.float32),
+        basis.reshape(height * width * channels, len(channel)).astype(np.float32),
         weights.astype(np.float32),
     )
+
+
+def cosine_frequencies(shape: tuple[int, int, int], most: int) -> NDArray[np.int64]:
+    """How often each cosine of `cosine_basis` turns down and across, and its channel, (count, 3).
+
+    Examples:
+        >>> cosine_frequencies((4, 4, 1), 3).tolist()
+        [[0, 0, 0], [0, 1, 0], [1, 0, 0]]
+    """
+    height, width, channels = shape
+    down, across = (part.ravel() for part in np.indices((height, width)))
+    chosen = np.argsort(np.hypot(down, across), kind="stable")[:most]
+    found = np.stack([down[chosen], across[chosen], np.zeros_like(chosen)], axis=1)
+    found = np.repeat(found, channels, axis=0)
+    found[:, 2] = np.tile(np.arange(channels), len(chosen))
+    return np.asarray(found, np.int64)
 
 
 def _cosines(size: int) -> NDArray[np.float64]:

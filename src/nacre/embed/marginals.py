@@ -7,6 +7,7 @@ marginals given the label cost no more than marginals.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,6 +18,8 @@ from nacre.histograms.cells import CodeColumn, Column, NumberColumn
 from nacre.schema import Layout
 
 Places = Callable[[Any], Any]
+LEADING_BITS = 10  # of a position, by which its cell is looked up first
+GROUPS = 8  # of numbers that are searched for apart; more take long to compile
 
 
 def offsets(sizes: Sequence[int]) -> NDArray[np.int64]:
@@ -33,7 +36,7 @@ def cell_places(layout: Layout, columns: Sequence[Column]) -> Places:
     others = [column for column in columns if isinstance(column, CodeColumn)]
     which = np.array([column.number for column in numbers], np.int32)
     most = np.array([layout.numbers[place].positions for place in which], np.int32)
-    begins = _padded([_begins(column, layout) for column in numbers])
+    search = _Search([_begins(column, layout) for column in numbers], most)
     last = np.array([column.size - 1 for column in numbers], np.int32)
     nullable = np.array([column.nullable for column in numbers], bool)
     indicator = np.array([column.missing or 0 for column in numbers], np.int32)
@@ -41,24 +44,27 @@ def cell_places(layout: Layout, columns: Sequence[Column]) -> Places:
     largest = np.array([column.size - 1 for column in others], np.int32)
 
     def number_cells(row: Any) -> Any:
-        position = jnp.clip(row.numbers[which], 0, most)
-        cell = jnp.zeros_like(position)  # how many cells begin below: a binary search
-        for step in (1 << bit for bit in reversed(range(begins.shape[1].bit_length()))):
-            there = jnp.take_along_axis(begins, (cell + step - 1)[:, None], axis=1)[:, 0]
-            cell = cell + jnp.where(there <= position, step, 0)
+        cell = search(jnp.clip(_picked(row.numbers, which), 0, most))
         if not nullable.any():
             return cell
-        return jnp.where(nullable & (row.codes[indicator] == 1), last, cell)
+        return jnp.where(nullable & (_picked(row.codes, indicator) == 1), last, cell)
 
     def places(row: Any) -> Any:
         parts = []
         if numbers:
             parts.append(number_cells(row))
         if len(codes):
-            parts.append(jnp.clip(row.codes[codes], 0, largest))
+            parts.append(jnp.clip(_picked(row.codes, codes), 0, largest))
         return starts + jnp.concatenate(parts)
 
     return places
+
+
+def _picked(values: Any, places: NDArray[np.int32]) -> Any:
+    """values[places]; a stretch of them is cut out, which is much faster than picking each."""
+    if len(places) and (np.diff(places) == 1).all():
+        return values[int(places[0]) : int(places[-1]) + 1]
+    return values[places]
 
 
 def _begins(column: NumberColumn, layout: Layout) -> NDArray[np.int64]:
@@ -66,13 +72,68 @@ def _begins(column: NumberColumn, layout: Layout) -> NDArray[np.int64]:
     return column.cells.low[1:] >> layout.numbers[column.number].shift
 
 
-def _padded(begins: Sequence[NDArray[np.int64]]) -> NDArray[np.int32]:
-    """All of them in one table of 2^k - 1 columns, for a binary search of k steps."""
-    longest = max((len(each) for each in begins), default=0)
-    table = np.full((len(begins), (1 << longest.bit_length()) - 1), np.iinfo(np.int32).max)
-    for row, each in zip(table, begins, strict=True):
-        row[: len(each)] = each
-    return table.astype(np.int32)
+class _Search:
+    """In which cell each number's position is: how many cells begin at it or below.
+
+    The leading bits of a position are looked up: the cells that begin below all positions with
+    these bits.  A binary search among the few that begin between those positions does the rest,
+    of numbers side by side that need as many steps of it.
+    """
+
+    def __init__(self, begins: Sequence[NDArray[np.int64]], most: NDArray[np.int32]):
+        self._shift = np.array([max(int(m).bit_length() - LEADING_BITS, 0) for m in most], np.int32)
+        below = [_below(*each) for each in zip(begins, most, self._shift, strict=True)]
+        self._buckets = offsets([len(counts) for counts, _ in below])[:-1].astype(np.int32)
+        self._counts = np.concatenate([np.zeros(0), *(counts for counts, _ in below)])
+        bits = [between.bit_length() for _, between in below]
+        if sum(a != b for a, b in itertools.pairwise(bits)) >= GROUPS:
+            bits = [max(bits)] * len(bits)
+        # As many that never come after each, so that no step looks at another number's.
+        never = np.full(1 << max(bits, default=0), np.iinfo(np.int32).max)
+        padded = [np.concatenate([each, never]) for each in begins]
+        self._begins = np.concatenate([np.zeros(0), *padded])
+        self._starts = offsets([len(each) for each in padded])[:-1].astype(np.int32)
+        grouped = itertools.groupby(enumerate(bits), key=lambda item: item[1])
+        groups = [(bit, [place for place, _ in items]) for bit, items in grouped]
+        self._groups = [(bit, slice(own[0], own[-1] + 1)) for bit, own in groups]
+
+    def __call__(self, position: Any) -> Any:
+        """The cells of one row's positions."""
+        import jax.numpy as jnp
+
+        counts = jnp.asarray(self._counts, jnp.int32)
+        begins = jnp.asarray(self._begins, jnp.int32)
+        found = counts[self._buckets + (position >> self._shift)]
+        parts = []
+        for bits, own in self._groups:
+            cell = found[own]
+            for step in (1 << bit for bit in reversed(range(bits))):
+                there = begins[self._starts[own] + cell + (step - 1)]
+                cell = cell + (there <= position[own]).astype(jnp.int32) * step
+            parts.append(cell)
+        return jnp.concatenate(parts)
+
+
+def _below(begins: NDArray[np.int64], most: int, shift: int) -> tuple[NDArray[np.int64], int]:
+    """For all positions up to `most` with the same leading bits: how many cells begin below them.
+
+    Or at the first of them; and how many begin after that one and up to the last, at most.
+    """
+    first = np.arange((int(most) >> int(shift)) + 1, dtype=np.int64) << int(shift)
+    counts = np.searchsorted(begins, first, side="right")
+    ends = np.searchsorted(begins, first + (1 << int(shift)) - 1, side="right")
+    return counts, int((ends - counts).max())
+
+
+def doubled(places: Places, size: int) -> Places:
+    """The places of a row's cells twice: among the `size` cells, and among as many more."""
+    import jax.numpy as jnp
+
+    def both(row: Any) -> Any:
+        found = places(row)
+        return jnp.concatenate([found, found + size])
+
+    return both
 
 
 def single_features(places: Places) -> Callable[[Any], Any]:
@@ -126,3 +187,42 @@ def table_features(
         return start + cell, jnp.where(cell == absent, 0, value)
 
     return features
+
+
+def column_features(places: Places, column: int, start: int) -> Callable[[Any], Any]:
+    """One-hot cells of one column, whose cells begin at `start`, as (indices, ones).
+
+    Sensitivity:
+        a single one: add-remove 1, replace-one sqrt(2).
+    """
+    import jax.numpy as jnp
+
+    def features(row: Any) -> Any:
+        return places(row)[column : column + 1] - start, jnp.ones(1, jnp.int32)
+
+    return features
+
+
+def by_cell(
+    features: Callable[[Any], Any],
+    places: Places,
+    column: int,
+    block: NDArray[np.int64],
+    size: int,
+) -> Callable[[Any], Any]:
+    """Features in one of several stretches of `size` values: that of the row's cell of a column.
+
+    `block` gives the stretch of every cell of all columns; it may follow from earlier releases.
+
+    Sensitivity:
+        that of the features: a row contributes to one stretch, which moves its ones elsewhere.
+    """
+    import jax.numpy as jnp
+
+    table = jnp.asarray(block, jnp.int32)
+
+    def moved(row: Any) -> Any:
+        indices, values = features(row)
+        return indices + table[places(row)[column]] * size, values
+
+    return moved

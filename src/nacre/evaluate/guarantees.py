@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nacre.errors import NacreError
+from nacre.errors import NacreError, a_kind
 from nacre.schema import ImageSchema, Schema
 from nacre.schema.table import listed
 
@@ -54,7 +54,7 @@ def _one(guarantee: Any, schema: Schema | ImageSchema) -> dict[str, Any]:
         found = dict(guarantee)
     else:
         raise NacreError(
-            f"The guarantee is a {type(guarantee).__name__}. Give a Guarantee, a certificate, or a "
+            f"The guarantee is {a_kind(guarantee)}. Give a Guarantee, a certificate, or a "
             f"dictionary with epsilon and delta."
         )
     inner = found.get("guarantee")

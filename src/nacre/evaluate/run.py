@@ -10,6 +10,8 @@ from typing import Any
 from nacre.errors import NacreError
 from nacre.evaluate.evaluation import Evaluation
 from nacre.evaluate.findings.find import find
+from nacre.evaluate.findings.finding import Finding
+from nacre.evaluate.findings.persons import person_findings
 from nacre.evaluate.guarantees import describe
 from nacre.evaluate.images.evaluation import ImageEvaluation
 from nacre.evaluate.images.run import evaluate_images
@@ -19,12 +21,16 @@ from nacre.evaluate.scores.metric import Metric, Value
 from nacre.evaluate.scores.part import Part
 from nacre.evaluate.scores.references import References
 from nacre.evaluate.scores.score import Score
+from nacre.evaluate.shadow import shadow_attack
 from nacre.evaluate.spending import spending
 from nacre.evaluate.tables.classifiers import PUBLISHED, QUICK, available
 from nacre.evaluate.tables.comparison import CLASSIFIER_ROWS, DISTANCE_ROWS, TableComparison
+from nacre.evaluate.tables.persons import Whose, whose
 from nacre.evaluate.tables.reading import read_all
 from nacre.evaluate.tables.watch import watch
-from nacre.schema import KEEP, ImageSchema, Schema, read_any
+from nacre.model import Model
+from nacre.rows import SourceError
+from nacre.schema import KEEP, ImageSchema, Schema, SchemaError, read_any
 from nacre.schema.suggest import suggest
 
 Progress = Callable[[str, float | None], None]
@@ -43,6 +49,7 @@ def evaluate(
     lmdp: Any = None,
     ledger: Any = None,
     dataset: str | None = None,
+    shadow: int = 0,
     seed: int = 0,
     jobs: int = 2,
     on_progress: Progress | None = None,
@@ -68,12 +75,18 @@ def evaluate(
             for each; see `nacre.lmdp_report`. If not given, those that a guarantee names.
         ledger: a `Ledger` or its address, to show what the data set has spent; only read.
         dataset: the data set's name in the ledger.
+        shadow: how many rows to attack by models fitted with and without them, a minute or so
+            each; then `guarantee` must be the model itself. See `nacre.evaluate.shadow`.
         seed: of everything that is sampled.
         jobs: processes to train models in.
         on_progress: called with a stage's name and the part done (None if unknown).
     """
     schema = _as_schema(schema)
+    if seed < 0:
+        raise NacreError(f"seed must be a whole number from 0 on, got {seed}.")
     if isinstance(schema, ImageSchema):
+        if shadow:
+            raise NacreError("Shadow models attack rows of tables, not images. Leave out `shadow`.")
         if lmdp is not None:
             raise NacreError("α-LMDP is a test of columns; images have none. Leave out `lmdp`.")
         return evaluate_images(
@@ -103,6 +116,7 @@ def evaluate(
         raise NacreError("No synthetic table was given: the dictionary is empty.")
     default = PUBLISHED if metrics == "all" else QUICK
     models = available(default if classifiers is None else tuple(classifiers))
+    attacked = _attacked(guarantee, tables, shadow)
     guarantees = describe(guarantee, list(tables), schema)
     sets = column_sets(lmdp, 0.05, schema) if lmdp is not None else _hidden(guarantees)
     spent = spending(ledger, dataset)
@@ -114,13 +128,27 @@ def evaluate(
     if any(metric.group == "pairs" for metric in usable):
         comparisons = watch(comparisons)
     results = _measure(usable, comparisons, report)
+    beside, lacking = _persons(real, tables, schema)
+    if attacked is not None:
+        told = shadow_attack(
+            real, schema, attacked, targets=shadow, seed=seed, on_progress=report
+        ).finding()
+        beside = {t: [*beside.get(t, ()), told] for t in tables}
     return Evaluation(
         schema=schema,
         label=label,
         metrics=tuple(_averaged(metric, results) for metric in usable),
         results=tuple(results),
-        findings={t: find(t, results, comparisons[t], guarantees.get(t)) for t in tables},
-        notes=(*rows.notes(), *_left_out(chosen, usable), *_sampling_notes(comparisons, usable)),
+        findings={
+            t: find(t, results, comparisons[t], guarantees.get(t), beside.get(t, ()))
+            for t in tables
+        },
+        notes=(
+            *rows.notes(),
+            *_left_out(chosen, usable),
+            *_sampling_notes(comparisons, usable),
+            *lacking,
+        ),
         guarantees=guarantees,
         comparisons=comparisons,
         lmdp={
@@ -131,6 +159,43 @@ def evaluate(
         spent=spent,
         seconds=round(time.perf_counter() - started, 2),
     )
+
+
+def _attacked(guarantee: Any, tables: Mapping[str, Any], shadow: int) -> Model | None:
+    """The model whose method shadow models are made by, if any are asked for."""
+    if shadow < 0:
+        raise NacreError(f"shadow must be a number of rows, got {shadow}.")
+    if not shadow:
+        return None
+    if not isinstance(guarantee, Model) or len(tables) > 1:
+        raise NacreError(
+            "Shadow models are fits of the same method: give the model that the one synthetic "
+            "table was drawn from (guarantee=model, --model)."
+        )
+    return guarantee
+
+
+def _persons(
+    real: Any, tables: Mapping[str, Any], schema: Schema
+) -> tuple[dict[str, list[Finding]], list[str]]:
+    """What is said of persons, by table, and of which tables nothing can be."""
+    unit = schema.unit
+    if unit is None or unit.rows == 1:
+        return {}, []
+    known: dict[str, Whose] = {}
+    lacking: list[str] = []
+    for name, table in {"": real, **tables}.items():
+        try:
+            known[name] = whose(table, schema)
+        except (SchemaError, SourceError):
+            lacking.append(f"'{name}'" if name else "the real one")
+    said = f"Persons were not compared: {', '.join(lacking)} has no column '{unit.column}'."
+    found = {
+        name: list(person_findings(known[""], known[name], unit))
+        for name in tables
+        if {"", name} <= known.keys()
+    }
+    return found, [said] if lacking else []
 
 
 def _hidden(guarantees: Mapping[str, Mapping[str, Any]]) -> list[tuple[tuple[str, ...], float]]:

@@ -31,13 +31,16 @@ from nacre.ledger.budget import (
 from nacre.ledger.names import check_new, likeness, normalized
 from nacre.ledger.records import (
     Entry,
+    count_releases,
     find_budget,
     read_charges,
     read_entries,
     read_meta,
     read_names,
+    read_notes,
     read_status,
 )
+from nacre.ledger.units import MARK, require_unit
 from nacre.vault.bound import Adjacency
 
 FORMAT = "1"
@@ -62,8 +65,10 @@ class Ledger:
         >>> folder.cleanup()
     """
 
-    def __init__(self, target: str | Path, *, timeout: float = 30.0):
+    def __init__(self, target: str | Path, *, timeout: float = 120.0, mark: str = ""):
+        """Open the ledger at `target`; `mark` is written under the note of what is reserved."""
         self._store = store.Store(target, timeout=timeout)
+        self._mark = mark
 
     def __repr__(self) -> str:
         return f"Ledger({self._store.name!r})"
@@ -132,9 +137,11 @@ class Ledger:
             method: Its name, for the history.
             mu: The fit's Gaussian-DP parameter if it releases sums and choices only, else None.
             releases: How many (each is charged the slack of discrete noise).
-            note: Anything public that helps to recognize the fit.
+            note: Anything public that helps to recognize the fit; whether it is per row or per
+                person, and by which column, must be as in all entries before (`ledger.units`).
 
         Raises:
+            LedgerError: This cost is of another unit than the entries before; nothing was charged.
             BudgetExceeded: The budget does not cover it; nothing was charged.
         """
         charge = Charge(
@@ -152,18 +159,25 @@ class Ledger:
             "planned": charge.releases,
             "adjacency": charge.adjacency,
             "method": method,
-            "note": note,
+            "note": f"{note}{MARK}{self._mark}" if self._mark else note,
             "status": "reserved",
             "reserved_at": _now(),
         }
         with self._store.transaction(write=True) as work:
             budget = self._budget(work, dataset, lock=True)
+            require_unit(budget.dataset, read_notes(work, budget.dataset), note)
             admit(budget, read_charges(work, budget.dataset), charge)
             insert = store.entries.insert().returning(store.entries.c.id)
             return work.execute(insert, {"dataset": budget.dataset, **row}).scalar_one()
 
-    def record(self, entry_id: int, release: Mapping[str, Any]) -> None:
-        """Write down what a fit released: public facts of the release, never its values."""
+    def record(
+        self, entry_id: int, release: Mapping[str, Any], *, place: int | None = None
+    ) -> None:
+        """Write down what a fit released: public facts of the release, never its values.
+
+        With a `place`, it must be the entry's release of that number, counted from zero: of two
+        processes that would make the same release, one is refused.
+        """
         try:
             document = json.dumps(dict(release), sort_keys=True, allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -172,9 +186,14 @@ class Ledger:
             ) from error
         self._require()
         with self._store.transaction(write=True) as work:
-            if read_status(work, entry_id) != "reserved":
+            if read_status(work, entry_id, lock=True) != "reserved":
                 raise LedgerError(
                     f"Entry {entry_id} is finished: nothing can be added to it. Reserve a new one."
+                )
+            if place is not None and count_releases(work, entry_id) != place:
+                raise LedgerError(
+                    f"Release {place + 1} of entry {entry_id} has been made already, perhaps by "
+                    "another process. Use the answer that it gave."
                 )
             row = {"entry": entry_id, "document": document, "recorded_at": _now()}
             work.execute(store.releases.insert(), row)

@@ -69,6 +69,13 @@ def read_charges(work: sa.Connection, dataset: str) -> list[Charge]:
     ]
 
 
+def read_notes(work: sa.Connection, dataset: str) -> list[tuple[int, str]]:
+    """The number and the note of every entry of the data set, oldest first."""
+    columns = (entries.c.id, entries.c.note)
+    query = entries.select().with_only_columns(*columns).where(entries.c.dataset == dataset)
+    return [(row.id, row.note) for row in work.execute(query.order_by(entries.c.id))]
+
+
 def read_entries(work: sa.Connection, dataset: str) -> list[Entry]:
     """All entries of the data set, oldest first, with what they released."""
     documents: dict[int, list[dict[str, Any]]] = {}
@@ -87,13 +94,21 @@ def read_entries(work: sa.Connection, dataset: str) -> list[Entry]:
     return found
 
 
-def read_status(work: sa.Connection, entry_id: int) -> str:
-    """'reserved' or 'finished'."""
+def read_status(work: sa.Connection, entry_id: int, *, lock: bool = False) -> str:
+    """'reserved' or 'finished'; `lock` holds the entry until the transaction ends."""
     query = entries.select().with_only_columns(entries.c.status).where(entries.c.id == entry_id)
+    if lock:
+        query = query.with_for_update()  # SQLite has the write lock already and ignores this
     status = work.scalar(query)
     if status is None:
         raise LedgerError(f"The ledger has no entry {entry_id}. Reserve one first.")
     return str(status)
+
+
+def count_releases(work: sa.Connection, entry_id: int) -> int:
+    """How many releases of an entry were written down."""
+    query = sa.select(sa.func.count()).where(releases.c.entry == entry_id)
+    return int(work.scalar(query) or 0)
 
 
 def read_meta(work: sa.Connection, key: str) -> str:

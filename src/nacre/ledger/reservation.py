@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, final
 
 from nacre.errors import LedgerError, NacreError
 from nacre.ledger.ledger import Ledger
+from nacre.ledger.records import Entry
+from nacre.ledger.units import MARK, require_unit, unit_note
 from nacre.vault import Plan, Release
-from nacre.vault.guarantee import per, unit_column, unit_name
-
-BY = ", by "
-PERSONS = "per person"  # how the note of an entry begins whose cost is that of a person
 
 
 @final
@@ -27,6 +26,7 @@ class Reservation:
         dataset: the name of the budget.
         plan: what will be released, in all.
         entry: the number of the ledger's entry, once there is one.
+        mark: what the entry is for, by which it can be found again.
     """
 
     ledger: Ledger
@@ -34,12 +34,16 @@ class Reservation:
     plan: Plan
     entry: int | None = None
     recorded: int = 0
+    mark: str = ""
 
     def __call__(self, release: Release, /) -> None:
         """Charge before the noise of `release` is drawn."""
         plan = self.plan
+        # By name: the rate of step-wise training may follow from a count, within what was reserved.
+        known = {each.name for each in plan.releases}
+        if release.name not in known or self.recorded >= len(plan.asked):
+            raise LedgerError(f"'{release.name}' was not announced to the ledger.")
         if self.entry is None:
-            _require_unit(self.ledger, self.dataset, plan)
             self.entry = self.ledger.reserve(
                 self.dataset,
                 epsilon=plan.epsilon,
@@ -49,12 +53,15 @@ class Reservation:
                 releases=len(plan.prior) + len(plan.asked),
                 adjacency=plan.adjacency,
                 method=plan.method,
-                note=_note(plan),
+                note=f"{unit_note(plan)}{MARK}{self.mark}" if self.mark else unit_note(plan),
             )
-        if self.recorded >= len(plan.asked):
-            raise LedgerError(f"'{release.name}' was not announced to the ledger.")
-        self.recorded += 1
-        self.ledger.record(self.entry, release.to_dict())
+        place, self.recorded = self.recorded, self.recorded + 1
+        self.ledger.record(self.entry, release.to_dict(), place=place)
+
+    def marked(self) -> list[Entry]:
+        """Entries of the data set that have this reservation's mark."""
+        history = self.ledger.history(self.dataset)
+        return [entry for entry in history if self.mark in entry.note.split(MARK)[1:]]
 
 
 def check_account(ledger: Any, dataset: str | None, plan: Plan) -> None:
@@ -85,29 +92,10 @@ def reserve_in(
         return None
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     book.balance(dataset)
-    _require_unit(book, dataset, plan)
+    # The charge itself asks again, in its transaction; here it is told before a row is read.
+    notes = [(entry.id, entry.note) for entry in book.history(dataset)]
+    require_unit(dataset, notes, unit_note(plan))
     return Reservation(ledger=book, dataset=dataset, plan=plan)
-
-
-def _note(plan: Plan) -> str:
-    """What an entry says of persons; nothing where a row is a person."""
-    if plan.unit is None:
-        return ""
-    return f"{per(unit_name(plan.unit), plan.most_rows)}{BY}{plan.unit.column}"
-
-
-def _require_unit(ledger: Ledger, dataset: str, plan: Plan) -> None:
-    """Refuse to add what is per person to what is per row, or per other persons: no sum is true."""
-    column = unit_column(plan.unit)
-    for entry in ledger.history(dataset):
-        persons = entry.note.startswith(PERSONS)
-        if (entry.note.partition(BY)[2] if persons else "") != column:
-            whose = f"per person by '{column}'" if column else "per row"
-            raise LedgerError(
-                f"This is {whose}, and entry {entry.id} of '{dataset}' is not: the two cannot "
-                "be added. Open a budget under another name for it, and keep in mind that both are "
-                "of the same people."
-            )
 
 
 @contextlib.contextmanager
@@ -126,4 +114,12 @@ def charged(reservation: Reservation | None) -> Iterator[None]:
             error.add_note("Nothing was charged to a ledger.")
         raise
     if reservation is not None and reservation.entry is not None:
-        reservation.ledger.finish(reservation.entry)
+        try:
+            reservation.ledger.finish(reservation.entry)
+        except LedgerError as error:
+            # What was paid for must not be lost for a word in a database.
+            warnings.warn(
+                f"The work is done, but entry {reservation.entry} of the ledger could not be "
+                f"marked as finished; it is charged all the same. {error}",
+                stacklevel=3,
+            )

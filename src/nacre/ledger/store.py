@@ -9,6 +9,7 @@ lock.  Both write to the disk before they say that they did.
 from __future__ import annotations
 
 import contextlib
+import random
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -65,6 +66,9 @@ releases = sa.Table(
 
 _CREATORS = 7071067811865475  # any number that no other program locks in the same database
 
+# PostgreSQL allows a hundred connections at a time, unless told otherwise.
+_NO_MORE = ("too many clients", "too many connections", "connection slots are reserved")
+
 # What a driver says, and what a person can do about it.
 _ADVICE = (
     (("not a database", "malformed", "corrupt"), "is damaged or not a SQLite database. Restore it "
@@ -73,6 +77,9 @@ _ADVICE = (
      "fit, or end it, and try again."),
     (("readonly", "read-only"), "cannot be written to. Make the file and its folder writable."),
     (("unable to open",), "cannot be opened. The folder must exist and be writable."),
+    (_NO_MORE, "had no connection to give for too long. Try again, or let its server allow more."),
+    (("disk i/o error",), "cannot be read or written: its disk is full or failing. Free some room "
+     "and try again."),
     (("full", "no space"), "has no room on its disk. Nothing was written; free some and retry."),
 )  # fmt: skip
 
@@ -85,7 +92,7 @@ class Store:
         text = str(target)
         try:
             url = sa.make_url(text) if "://" in text else sa.URL.create("sqlite", database=text)
-        except sa.exc.ArgumentError:
+        except (sa.exc.ArgumentError, ValueError):  # a port that is no number, for example
             raise LedgerError(
                 "The ledger's address is not a path or a database URL such as "
                 "postgresql://user@host/name."
@@ -98,8 +105,14 @@ class Store:
 
     def exists(self) -> bool:
         """Whether a ledger has been made here; never makes one."""
-        if self._path is not None and not self._path.exists():
-            return False
+        if self._path is not None:
+            try:
+                there = self._path.exists()
+            except (OSError, ValueError) as error:  # a name that no file can have
+                said = getattr(error, "strerror", None) or "not a name of a file"
+                raise LedgerError(f"The ledger's address is no path: {said}.") from None
+            if not there:
+                return False
         with self.transaction() as connection:
             return sa.inspect(connection).has_table(meta.name)
 
@@ -110,7 +123,7 @@ class Store:
         `alone` keeps out other transactions that say so: what creates has no row to lock yet.
         """
         try:
-            with self._engine.connect() as connection:
+            with self._connect() as connection:
                 connection = connection.execution_options(nacre_write=write)
                 with connection.begin():
                     if write and self._path is None:
@@ -118,6 +131,19 @@ class Store:
                     yield connection
         except sa.exc.DBAPIError as error:
             raise LedgerError(f"The ledger {self.name} {_advice(error)}") from error
+
+    def _connect(self) -> sa.Connection:
+        """A connection; where a server has no more to give, in a while."""
+        deadline = time.monotonic() + self._timeout
+        while True:
+            try:
+                return self._engine.connect()
+            except sa.exc.OperationalError as error:
+                busy = any(words in str(error.orig) for words in _NO_MORE)
+                if not busy or time.monotonic() > deadline:
+                    raise
+                # Not all at the same moment again.
+                time.sleep(random.uniform(0.05, 0.5))
 
     def create(self, rows: list[dict[str, str]]) -> None:
         """Make the tables and put `rows` into the meta table, unless that has been done."""

@@ -8,9 +8,10 @@ Releases:
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, final
 
 import numpy as np
 
@@ -82,6 +83,20 @@ class Check:
         """Whether every value fits; whether rows break constraints does not matter here."""
         return not self.columns and not self.lines and self.utf8
 
+    def __add__(self, other: Check) -> Check:
+        """What was found in two parts of a table, as one."""
+        return Check(
+            self.rows + other.rows,
+            self.bad_rows + other.bad_rows,
+            self.refused_rows + other.refused_rows,
+            _both(self.columns, other.columns, _counts),
+            _both(self.mended, other.mended, lambda a, b: tuple(sorted({*a, *b}))),
+            _counts(self.constraints, other.constraints),
+            _counts(self.facts, other.facts),
+            self.lines + other.lines,
+            self.utf8 and other.utf8,
+        )
+
     def describe(self) -> str:
         """What does not fit and what to do, for people."""
         lines = [
@@ -136,6 +151,23 @@ class Check:
             usual = "Correct them" if reason == NOT_A_NUMBER else ADVICE[reason].rstrip(".")
             return f"{usual}, or empty the cells; --bad-rows zero takes them as missing."
         return ADVICE[reason]
+
+
+def _both(
+    one: Mapping[str, Any], other: Mapping[str, Any], add: Callable[[Any, Any], Any]
+) -> dict[str, Any]:
+    """Values by name, added where both have one."""
+    names = dict.fromkeys((*one, *other))
+    return {
+        name: add(one[name], other[name])
+        if name in one and name in other
+        else one.get(name, other.get(name))
+        for name in names
+    }
+
+
+def _counts(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    return _both(one, other, operator.add)
 
 
 def examine(

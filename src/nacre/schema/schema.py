@@ -13,6 +13,7 @@ from typing import Any, final
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.schema import document, table
@@ -91,7 +92,9 @@ class Schema:
                 found.append(f"'{name}': {shown(column)} is not a column type, such as Boolean().")
             else:
                 found += [f"'{name}': {problem}" for problem in column.problems()]
-        if self.label is not None and self.label not in self.columns:
+        if self.label is not None and not isinstance(self.label, str):
+            found.append(f"label {shown(self.label)} must be the name of a column.")
+        elif self.label is not None and self.label not in self.columns:
             found.append(
                 f"label {shown(self.label)} is not a column. "
                 f"The columns are {table.listed(map(str, self.columns))}."
@@ -212,7 +215,6 @@ class Schema:
         A row with a gap in a column that is not nullable, or with an unknown category where
         there is no `other`, is not valid: it counts as zero.
         """
-        table.require_columns(self.columns, rows.schema)
         n = rows.num_rows
         encoded = Encoded(
             ticks=np.zeros((n, len(self.layout.numbers)), np.int64),
@@ -220,27 +222,52 @@ class Schema:
             valid=np.ones(n, bool),
             layout=self.layout,
         )
-        start = 0
-        for batch in table.blocks(rows):
-            self._fill(batch, encoded[start : start + batch.num_rows])
-            start += batch.num_rows
+        self.encode_into(rows, encoded.ticks, encoded.codes, encoded.valid)
         return encoded
 
-    def _fill(self, batch: pa.RecordBatch, into: Encoded) -> None:
-        """Write the rows of a batch into arrays that are there already (views of the whole)."""
+    def encode_into(
+        self,
+        rows: pa.RecordBatch | pa.Table,
+        ticks: NDArray[np.integer],
+        codes: NDArray[np.int32],
+        valid: NDArray[np.bool_],
+        shifts: Sequence[int] | None = None,
+    ) -> None:
+        """`encode`, written into arrays that are there already; `valid` must hold True.
+
+        With `shifts`, each number's ticks lose so many of their last bits.
+        """
+        table.require_columns(self.columns, rows.schema)
+        shifts = (0,) * len(self.layout.numbers) if shifts is None else shifts
+        start = 0
+        for batch in table.blocks(rows):
+            part = slice(start, start + batch.num_rows)
+            self._fill(batch, ticks[part], codes[part], valid[part], shifts)
+            start += batch.num_rows
+
+    def _fill(
+        self,
+        batch: pa.RecordBatch,
+        ticks: NDArray[np.integer],
+        codes: NDArray[np.int32],
+        valid: NDArray[np.bool_],
+        shifts: Sequence[int],
+    ) -> None:
         number = code = 0
         for name, column in self.columns.items():
             reading = column.read(batch.column(name))
             for where in reading.refused.values():
-                into.valid[where] = False
+                if where.any():
+                    valid[where] = False
             if column.ticks is None:
-                into.codes[:, code] = reading.values
+                codes[:, code] = reading.values
                 code += 1
                 continue
-            into.ticks[:, number] = reading.values
+            shift = shifts[number]
+            ticks[:, number] = reading.values >> shift if shift else reading.values
             number += 1
             if column.nullable:
-                into.codes[:, code] = reading.missing
+                codes[:, code] = reading.missing
                 code += 1
 
     def decode(self, encoded: Encoded) -> pa.Table:

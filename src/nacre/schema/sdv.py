@@ -23,6 +23,7 @@ from nacre.schema.unit import Unit
 VERSION = "V2"
 DAYS, TIMES = "%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"
 KEYS = ("primary_key", "sequence_key")
+UNSAID = ("step", "spikes", "clamp", "missing", "values")
 NO_ID = (
     "'{name}' tells persons or rows apart, so it is not learned; if a person has several rows, "
     "say `unit: {{column: {name}, rows: ...}}`"
@@ -82,6 +83,48 @@ def to_sdv(schema: Schema, *, table: str = "table") -> dict[str, Any]:
         columns[schema.unit.column] = {"sdtype": "id"}
         found["sequence_key"] = schema.unit.column
     return {"METADATA_SPEC_VERSION": VERSION, "tables": {table: found}, "relationships": []}
+
+
+def unsaid(schema: Schema) -> tuple[str, ...]:
+    """What a schema says that has no place in SDV's metadata, each in a few words.
+
+    Examples:
+        >>> unsaid(Schema({"a": Integer(low=0, high=10, step=5)}, label="a"))
+        ("the label ('a')", "`step` of 'a'")
+    """
+    found = [] if schema.label is None else [f"the label ('{schema.label}')"]
+    for count, thing in ((len(schema.constraints), "constraint"), (len(schema.facts), "fact")):
+        if count:
+            found.append(f"{count} {thing}{'' if count == 1 else 's'}")
+    if schema.protect:
+        found.append("what is to be protected (`protect`)")
+    if schema.unit is not None:
+        found.append(f"that at most {schema.unit.rows} rows of a person count")
+        if schema.unit.constant:
+            listed = ", ".join(schema.unit.constant)
+            found.append(f"what does not change within a person ({listed})")
+    if schema.provenance == "private":
+        found.append("what the schema was bought with (`releases`)")
+    for fact in UNSAID:
+        names = [f"'{n}'" for n, c in schema.columns.items() if _says(c, fact)]
+        if names:
+            found.append(f"`{fact}` of {', '.join(names)}")
+    return tuple(found)
+
+
+def _says(column: Column, fact: str) -> bool:
+    """Whether a column says something beyond what is usual that SDV has no word for."""
+    if fact == "values":  # with others beside them, they are no list of all
+        return isinstance(column, Categorical) and column.other
+    said = column.to_dict().get(fact)
+    usual = isinstance(column, Datetime) and fact == "step" and said == _usual_step(column)
+    return bool(said) and not usual
+
+
+def _usual_step(column: Datetime) -> str:
+    """The step that comes back with a column's format."""
+    written = column.format or (DAYS if column.whole_days else TIMES)
+    return "1s" if "%H" in written else "1d"
 
 
 def _table(said: Any, name: str | None) -> Mapping[str, Any]:

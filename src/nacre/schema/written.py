@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from nacre.schema.columns.column import Column
+from nacre.schema.columns.numeric import Integer
 from nacre.schema.schema import Schema
 
 MISSING = "missing"
@@ -19,6 +20,17 @@ def value_names(schema: Schema, name: str) -> list[str]:
     return [MISSING if value is None else str(value) for value in written]
 
 
+def holds_years(column: Column) -> bool:
+    """Whether whole numbers may be years, which nobody writes as 1,998.
+
+    Examples:
+        >>> from nacre.schema import Integer
+        >>> holds_years(Integer(low=1921, high=2020)), holds_years(Integer(low=0, high=2020))
+        (True, False)
+    """
+    return isinstance(column, Integer) and column.low >= 1000 and column.high < 3000
+
+
 def value_at(column: Column, unit: float) -> str:
     """The number or date at a place between 0 (its low) and 1 (its high)."""
     ticks = column.ticks or 0
@@ -27,5 +39,5 @@ def value_at(column: Column, unit: float) -> str:
     if pa.types.is_temporal(written.type):
         return str(value)
     if abs(value) < 1e9 and value == round(value, 4):
-        return f"{value:,}"
+        return str(value) if holds_years(column) else f"{value:,}"
     return f"{value:.3g}"

@@ -56,6 +56,7 @@ def test_models_are_judged_by_the_best_on_either_side(compare, real):
         ("auc", 0.53, 0.54, "note"),
         ("auc", 0.4, 0.55, "note"),
         ("auc", 0.56, 0.57, "good"),
+        ("auc", 0.9, 1.0, "avoid"),
         ("r2", -0.02, 0.0, "note"),
         ("r2", -0.5, -0.01, "note"),
         ("r2", 0.03, 0.04, "good"),
@@ -70,11 +71,28 @@ def test_what_real_rows_cannot_predict_is_no_praise(compare, real, metric, here,
     )
 
 
+def test_a_label_that_a_column_gives_away_is_no_praise(compare, real):
+    scores = [score("auc", "boosting", 1.0, 1.0)]
+    (found,) = (f for f in find("s", scores, compare(real, real), None) if f.topic == "Models")
+    assert found.level == "note" and "Some column gives income away" in found.text
+
+
 def test_values_that_come_too_rarely_are_named(compare, real):
     fewer = real[(real["sex"] != "Female") | (np.arange(len(real)) % 3 == 0)]
     said = [f.text for f in find("s", [], compare(real, fewer), None) if f.topic == "Values"]
     assert re.search(r"sex = Female \(\d+% instead of 4\d%\)", said[0])
     assert not [f for f in find("s", [], compare(real, real), None) if f.topic == "Values"]
+
+
+def test_a_value_that_is_made_up_spoils_a_column(compare, real):
+    often, some = real.copy(), real.copy()
+    often.loc[often.index % 3 == 0, "job"] = "a"
+    some.loc[some.index % 50 == 0, "job"] = "a"
+    levels = [
+        {f.level for f in find("s", [], compare(real, made), None) if f.topic == "Values"}
+        for made in (often, some)
+    ]
+    assert levels[0] == {"avoid"} and "avoid" not in levels[1]
 
 
 def test_finding_marks():

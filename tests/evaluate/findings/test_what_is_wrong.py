@@ -1,5 +1,7 @@
 """Spikes, pairs that never occur, groups by codes, what tells rows apart: named, not made up."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,11 +9,13 @@ import pytest
 from nacre.evaluate.findings.detection import detection_findings
 from nacre.evaluate.findings.impossible import impossible_findings
 from nacre.evaluate.findings.spikes import spike_findings
+from nacre.evaluate.findings.words import percent
 from nacre.evaluate.metrics import detection
 from nacre.evaluate.report.figures.columns import _edges
 from nacre.evaluate.report.figures.pairs import _shown
 from nacre.evaluate.scores.score import Score
 from nacre.evaluate.tables.comparison import TableComparison
+from nacre.evaluate.tables.pairs import compare_pairs
 from nacre.evaluate.tables.reading import read
 from nacre.schema import Categorical, Integer, Ordinal, Schema
 
@@ -84,6 +88,33 @@ def test_pairs_that_never_occur_are_counted(good, bad):
     assert 40 < share < 60
     assert "code = " in found.text and "with group = " in found.text
     assert not list(impossible_findings(good))
+
+
+def test_the_worst_impossible_pair_has_its_own_share(bad):
+    (found,) = impossible_findings(bad)
+    frame, worst = (
+        bad.synthetic,
+        re.search(r"most often code = (\w+) with group = (\w)", found.text),
+    )
+    code, group = worst.groups()
+    of_pair = (frame.bin("code").codes == CODES.index(code)) & (
+        frame.bin("group").codes == "AB".index(group)
+    )
+    assert f"group = {group} ({percent(of_pair.mean())})" in found.text
+    assert re.search(r"\d+ pairs of code and group \(4\d%|5\d%\)", found.text)
+
+
+def test_the_strength_of_a_link_does_not_hang_on_single_rows():
+    """Two values of three rows each that meet in one row are no link."""
+    schema = Schema({"a": Categorical(values=["x", "y"]), "b": Categorical(values=["u", "v"])})
+    apart = pd.DataFrame({"a": ["y"] * 3 + ["x"] * 1997, "b": ["u"] * 1997 + ["v"] * 3})
+    met = apart.assign(b=["v"] + ["u"] * 1997 + ["v"] * 2)
+    tables = [read(frame, schema, "a table") for frame in (apart, met)]
+    pairs = compare_pairs(*tables)
+    assert abs(pairs.real[0, 1] - pairs.synthetic[0, 1]) < 0.01
+    frequent = pd.DataFrame({"a": ["y"] * 60 + ["x"] * 1940, "b": ["v"] * 60 + ["u"] * 1940})
+    pairs = compare_pairs(read(frequent, schema, "a table"), tables[0])
+    assert pairs.real[0, 1] == pytest.approx(1)  # a link of sixty rows is one
 
 
 def test_groups_by_codes_and_by_many_values(good, bad):

@@ -166,3 +166,36 @@ def test_a_misspelt_column_is_recognized():
     columns = {"ward": Categorical(values=["a"])}
     with pytest.raises(ValueError, match="no column 'wrd'. Did you mean 'ward'?"):
         given({"wrd": "a"}, columns)
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("3.12.2014", [3]),
+        ("2014-12-03", [3]),
+        ("02.12.2014..04.12.2014", [2, 3, 4]),
+        ("2014-12-04..", [4, 5]),
+        ("1.12.2014,5.12.2014", [1, 5]),
+    ],
+)
+def test_dates_may_be_written_as_the_table_writes_them(text, days):
+    columns = {"seen": Datetime(low="2014-12-01", high="2014-12-05", format="%d.%m.%Y")}
+    schema = Schema(columns)
+    rows = schema.encode(pa.table({"seen": [f"{day:02}.12.2014" for day in range(1, 6)]}))
+    (rule,) = given(read_given({"seen": text}, columns), columns)
+    held = rule.holds(ColumnValues.of(columns, rows))
+    assert (np.flatnonzero(held) + 1).tolist() == days
+
+
+def test_a_number_may_be_a_date_and_a_time_is_no_whole_day():
+    columns = {"day": Datetime(low="2014-01-01", high="2014-12-31", format="%Y%m%d")}
+    (rule,) = given({"day": 20141203}, columns)
+    written = {
+        "at": Datetime(low="2014-01-01", high="2014-12-31", step="1h", format="%d.%m.%Y %H:%M")
+    }
+    (hour,) = given({"at": "03.12.2014 18:00"}, written)
+    (low, high), (first, last) = rule.demands[0].spans[0], hour.demands[0].spans[0]
+    assert high - low == 24 * 3600 * 10**6 - 1
+    assert first == last == low + 18 * 3600 * 10**6
+    with pytest.raises(ValueError, match="nor written as %Y%m%d"):
+        given({"day": "3/12/2014"}, columns)

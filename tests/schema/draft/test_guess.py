@@ -109,6 +109,11 @@ def test_steps_spikes_and_tails():
     assert column(RNG.integers(0, 41, N) / 4) == Real(low=0, high=10, decimals=2, step=0.25)
     incomes = np.where(RNG.random(N) < 0.2, 1250, RNG.integers(-2000, 50_000, N))
     assert column(incomes).spikes == (1250,)
+    # The middle of a bell is held by as many rows, and so are its neighbors.
+    bell = RNG.normal(132, 18, 5000).round()
+    heaped = np.where(RNG.random(5000) < 0.1, 120, bell)
+    found = survey(pa.table({"bell": bell, "heaped": heaped})).schema.columns
+    assert (found["bell"].spikes, found["heaped"].spikes) == ((), (120,))
     tail = np.append(RNG.integers(0, 100, 4999), 10**6)
     found = survey(pa.table({"x": tail}))
     assert "`high: 100, clamp: true`" in found.to_yaml()
@@ -149,4 +154,4 @@ def test_a_frame_in_python(tmp_path):
     with pytest.raises(SchemaError, match="nobody has reviewed"):
         schema.require_usable()
     persons = nacre.draft(frame, unit={"column": "id", "rows": 3})
-    assert persons.schema.unit.rows == 3 and "Rows were counted" in persons.describe()
+    assert persons.schema.unit.rows == 3 and "held by 10 persons" in persons.describe()

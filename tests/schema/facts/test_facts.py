@@ -27,6 +27,7 @@ columns:
   d1: {type: integer, low: 0, high: 9, nullable: true}
   d2: {type: categorical, values: [x, z], nullable: true}
   y: {type: boolean}
+  flag: {type: categorical, values: ["0", "1"]}
 facts:
   - group determined by code: {"A1,A2": A, B1: B}
   - stage determined by age: {..17: child, 18..: adult}
@@ -37,6 +38,7 @@ facts:
 """
 GOOD = {
     "code": "A2",
+    "flag": "1",
     "group": "A",
     "age": 17,
     "stage": "child",
@@ -117,6 +119,7 @@ def test_selected_columns_keep_the_facts_that_speak_of_them(schema):
         ("livng = above", "'livng' is not a column. Did you mean 'living'?"),
         ("above = d1", "set `nullable: true`"),
         ("living = status + above", "'status' is categorical, and only numbers are added"),
+        ("living = flag + above", "write {type: integer, low: 0, high: 1}"),
         ("living = 3", "nothing but numbers"),
         ("above = 0.5 * age", "may lie between two values of 'above'"),
         ("above = 1000 + age", "never lies within the bounds"),

@@ -7,6 +7,12 @@ from nacre.evaluate.findings.finding import Finding
 from nacre.evaluate.findings.words import percent
 from nacre.evaluate.scores.score import Score
 
+RISKS = {
+    "singling-out": "Synthetic rows single out training rows",
+    "linkability": "Synthetic rows tie two halves of a training row together",
+    "inference": "Values of training rows can be guessed from synthetic rows",
+}
+
 
 def alarms(
     mine: Mapping[str, Sequence[Score]], guarantee: Mapping[str, Any] | None
@@ -31,6 +37,16 @@ def alarms(
                 90,
             )
     yield from _attacks(mine, guarantee)
+    for metric, words in RISKS.items():
+        for score in mine.get(metric, ()):
+            if not score.part and score.error is not None and score.value - 4 * score.error > 0.02:
+                yield Finding(
+                    "care",
+                    "Privacy",
+                    f"{words}: {percent(score.value)} beyond what the same attack does to rows "
+                    "that were never in the table.",
+                    94,
+                )
     for score in mine.get("closer-to-training", ()):
         if score.error is not None and score.value - 3 * score.error > 0.55:
             yield Finding(

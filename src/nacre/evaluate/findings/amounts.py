@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from nacre.evaluate.tables.shift import Difference, Group, Subject
 from nacre.schema import Column, Datetime, Schema
 from nacre.schema.columns.moment import DAY
+from nacre.schema.written import holds_years
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _LENGTHS = ((DAY, "day"), (DAY // 24, "hour"), (DAY // 1440, "minute"), (DAY // 86400, "second"))
@@ -20,6 +21,8 @@ class Amount:
         >>> from nacre.schema import Integer
         >>> Amount(Integer(low=0, high=10**6)).text(6151.28)
         '6,151'
+        >>> Amount(Integer(low=1900, high=2020)).text(1952.3)
+        '1952'
         >>> seen = Datetime(low="2020-01-01", high="2024-01-01")
         >>> Amount(seen).text(18300.7 * DAY), Amount(seen, difference=True).text(4.0 * DAY)
         ('2020-02-08', '4 days')
@@ -31,7 +34,8 @@ class Amount:
     def text(self, value: float) -> str:
         """A value, with no more digits than say something."""
         if not isinstance(self.column, Datetime):
-            return _number(value)
+            years = holds_years(self.column) and not self.difference
+            return f"{value:.0f}" if years else _number(value)
         days = self.column.step[-1] in "dw"
         if self.difference:
             return _length(value, _LENGTHS[:1] if days else _LENGTHS)

@@ -27,8 +27,9 @@ def find(
     scores: Iterable[Score],
     comparison: TableComparison,
     guarantee: Mapping[str, Any] | None,
+    also: Iterable[Finding] = (),
 ) -> tuple[Finding, ...]:
-    """Everything worth saying about one table, worst first."""
+    """Everything worth saying about one table, `also` what was found elsewhere, worst first."""
     mine: dict[str, list[Score]] = {}
     for score in scores:
         if score.table == table:
@@ -47,6 +48,7 @@ def find(
         *(spike_findings(comparison) if "shifts" in mine else ()),
         *(impossible_findings(comparison) if "tv2" in mine else ()),
         *detection_findings(mine.get("detection", ())),
+        *also,
     ]
     return tuple(sorted(found, key=lambda f: (ORDER[f.level], -f.weight)))
 

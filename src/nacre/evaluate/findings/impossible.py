@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from nacre.evaluate.findings.finding import Finding
-from nacre.evaluate.findings.words import more, percent
+from nacre.evaluate.findings.words import percent
 from nacre.evaluate.tables.comparison import TableComparison
 from nacre.evaluate.tables.rows import Coded
 from nacre.schema.written import value_names
@@ -29,25 +29,25 @@ def impossible_findings(comparison: TableComparison) -> Iterator[Finding]:
     if not len(synthetic) or not len(real):
         return
     rows = np.zeros(len(synthetic), bool)
-    found: list[tuple[float, str]] = []
+    found: list[tuple[float, str, str, np.ndarray]] = []
     for first, second in itertools.combinations(names, 2):
         cells = [(real.bin(name), synthetic.bin(name)) for name in (first, second)]
         never = _never(cells[0][0], cells[1][0])
         held = never[cells[0][1].codes, cells[1][1].codes]
         if held.any():
             rows |= held
-            found.append((float(held.mean()), _said(comparison, (first, second), held)))
+            found.append((float(held.mean()), first, second, held))
     share = float(rows.mean())
     if share <= CARE:
         return
-    found.sort(reverse=True)
-    pairs = ", ".join(f"{text}: {percent(each)}" for each, text in found[:3])
+    found.sort(key=lambda each: -each[0])
+    pairs = "; ".join(_said(comparison, each[1:3], each[3]) for each in found[:3])
     yield Finding(
         "avoid" if share > AVOID else "care",
         "Impossible pairs",
         f"{percent(share)} of the rows hold a pair of values that never occurs in the real table, "
-        f"although both are frequent: {pairs}{more(found, 3)}. If that is public, say it in the "
-        "schema, as a fact (`determined by`) or a constraint (`forbid`).",
+        f"although both are frequent: {pairs}{_others(len(found) - 3)}. If that is public, say it "
+        "in the schema, as a fact (`determined by`) or a constraint (`forbid`).",
         20 * share,
     )
 
@@ -62,13 +62,22 @@ def _never(first: Coded, second: Coded) -> np.ndarray:
 
 
 def _said(comparison: TableComparison, pair: tuple[str, str], held: np.ndarray) -> str:
-    """The pair of values that most of these rows hold."""
+    """How many rows hold a pair of values of two columns that never occurs, and the worst pair."""
     codes = [comparison.synthetic.bin(name).codes[held].astype(np.int64) for name in pair]
     size = comparison.real.bin(pair[1]).size
-    both = int(np.bincount(codes[0] * size + codes[1]).argmax())
-    schema = comparison.real.schema
-    values = [
-        f"{name} = {value_names(schema, name)[code]}"
-        for name, code in zip(pair, divmod(both, size), strict=True)
-    ]
-    return " with ".join(values)
+    counts = np.bincount(codes[0] * size + codes[1])
+    schema, worst = comparison.real.schema, divmod(int(counts.argmax()), size)
+    values = [f"{n} = {value_names(schema, n)[code]}" for n, code in zip(pair, worst, strict=True)]
+    one, several = " with ".join(values), int(np.count_nonzero(counts))
+    share = percent(float(held.mean()))
+    if several == 1:
+        return f"{one} ({share})"
+    most = percent(float(counts.max() / len(held)))
+    return f"{several} pairs of {pair[0]} and {pair[1]} ({share}), most often {one} ({most})"
+
+
+def _others(pairs: int) -> str:
+    """How many pairs of columns are not named."""
+    if pairs < 1:
+        return ""
+    return f"; and of {pairs} more {'pair' if pairs == 1 else 'pairs'} of columns"

@@ -10,6 +10,7 @@ from nacre.evaluate.scores.score import Score
 AVOID_AUC, CARE_AUC = 0.05, 0.02
 # What the best model of real rows has to pass, or there is nothing that synthetic rows could keep.
 CHANCE = {"auc": 0.55, "r2": 0.0}
+GIVEN = 0.995  # a label that real rows tell so well is written in another column
 
 
 class _Model(NamedTuple):
@@ -60,6 +61,13 @@ def model_findings(scores: Mapping[str, Sequence[Score]], label: str | None) -> 
             "Models",
             f"Models of {label} trained on it are somewhat worse: {numbers}.",
             10 * gap,
+        )
+    elif there.reference > GIVEN:
+        yield Finding(
+            "note",
+            "Models",
+            f"Some column gives {label} away, in real rows too, so models say little of what the "
+            f"others keep: {numbers}. To hear of these, evaluate without that column.",
         )
     else:
         yield Finding(

@@ -14,11 +14,13 @@ from nacre.schema.columns.scale import Scale
 EXPECTED = 3
 # A value that a fiftieth of the rows have is worth a sentence if its share is off by a quarter.
 SHARE, OFF = 0.02, 0.25
+MADE_UP = 0.05  # of the rows: a value that has so much more than it should spoils a column
 CHANCE = 2.0  # standard errors that chance explains
 
 
 class _Value(NamedTuple):
     off: float
+    more: float
     text: str
 
 
@@ -50,8 +52,9 @@ def value_findings(comparison: TableComparison) -> Iterator[Finding]:
     if wrong:
         wrong.sort(reverse=True)
         shown = ", ".join(value.text for value in wrong[:4])
+        spoiled = any(value.off > 1 and value.more > MADE_UP for value in wrong)
         yield Finding(
-            "care",
+            "avoid" if spoiled else "care",
             "Values",
             f"Some values come too rarely or too often: {shown}{more(wrong, 4)}.",
             1 + 10 * min(wrong[0].off, 1.0),
@@ -67,4 +70,5 @@ def _wrong(
     names = [*Scale(comparison.real.schema.columns[name]).names, "missing"]
     for code in np.flatnonzero((np.maximum(p, q) >= SHARE) & (off > OFF)):
         said = f"{percent(float(q[code]))} instead of {percent(float(p[code]))}"
-        yield _Value(float(off[code]), f"{name} = {names[code]} ({said})")
+        more_here = float(q[code] - p[code])
+        yield _Value(float(off[code]), more_here, f"{name} = {names[code]} ({said})")

@@ -16,7 +16,7 @@ def find(
 ) -> tuple[Finding, ...]:
     """All that is to be said about one set of images."""
     scores = {s.metric: s for s in results if s.table == table and not s.part}
-    found = [*_private(guarantee), *_useful(scores), *_various(scores)]
+    found = [*_private(guarantee), *_useful(scores), *_likely(scores), *_various(scores)]
     found += [*_alike(scores), *_attacked(scores)]
     return tuple(sorted(found, key=lambda f: (ORDER[f.level], -f.weight)))
 
@@ -39,6 +39,20 @@ def _useful(scores: Mapping[str, Score]) -> Iterator[Finding]:
     yield Finding(
         level, "Training", f"{text}; trained on as many real ones, {best.reference:.1%}.", gap
     )
+
+
+def _likely(scores: Mapping[str, Score]) -> Iterator[Finding]:
+    found = scores.get("precision")
+    if found is None or not found.reference:
+        return
+    share = found.value / found.reference
+    if share >= CARE_SPREAD:
+        return
+    text = (
+        f"{found.value:.1%} of the synthetic images lie among real ones (of real images, "
+        f"{found.reference:.0%}): the others would be told from real ones at a glance."
+    )
+    yield Finding("avoid" if share < AVOID_SPREAD else "care", "Likeness", text, 1 - share)
 
 
 def _various(scores: Mapping[str, Score]) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from nacre.errors import NacreError
 from nacre.evaluate.metrics import (
     accuracy,
+    anonymity,
     association,
     auc,
     average_precision,
@@ -72,6 +73,9 @@ METRICS: dict[str, Metric] = {
         membership.AREA,
         membership.FOUND,
         membership.EPSILON,
+        anonymity.SINGLED_OUT,
+        anonymity.LINKED,
+        anonymity.INFERRED,
     )
 }
 

@@ -4,6 +4,7 @@ import datetime
 
 from nacre.evaluate.evaluation import Evaluation
 from nacre.evaluate.report import chapters
+from nacre.evaluate.report.chapters.overview import MANY
 from nacre.evaluate.report.figures.canvas import drawing
 from nacre.evaluate.scores.score import CONFIDENTIAL
 from nacre.report.builder import Chapter, Page, build
@@ -42,7 +43,7 @@ def render(evaluation: Evaluation) -> str:
             kicker="nacre · evaluation report",
             heading="How good are these tables?" if several else "How good is this table?",
             lede=_lede(evaluation),
-            chapters=shown,
+            chapters=ordered(shown, len(evaluation.tables)),
             footer=(
                 *evaluation.notes,
                 _CLOSING if private else _CLOSING_NOT_PRIVATE,
@@ -52,6 +53,11 @@ def render(evaluation: Evaluation) -> str:
             public=False,
         )
     )
+
+
+def ordered(shown: list[Chapter], tables: int) -> list[Chapter]:
+    """Verdicts first; whoever compares many tables wants their scores before."""
+    return [shown[1], shown[0], *shown[2:]] if tables >= MANY else shown
 
 
 def _lede(evaluation: Evaluation) -> str:

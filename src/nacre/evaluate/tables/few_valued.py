@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from nacre.evaluate.tables.rare import put_together
 from nacre.evaluate.tables.rows import Coded
 
 MOST_VALUES = 8
@@ -87,12 +88,23 @@ def total_variations(
     return _per_pair(np.abs(p - q), first, second) / 2
 
 
-def cramers_vs(joint: np.ndarray, first: FewValued, second: FewValued) -> np.ndarray:
-    """[first columns, second columns]: Cramér's V of each pair, as `cells.cramers_v` defines it."""
-    expected = first.share[:, None] * second.share
+def cramers_vs(
+    joint: np.ndarray, first: FewValued, second: FewValued, places: Sequence[np.ndarray]
+) -> np.ndarray:
+    """[first columns, second columns]: Cramér's V of each pair, as `cells.cramers_v` defines it.
+
+    `places` say, for the values of the first columns and of the second, with which others they are
+    put together.
+    """
+    joint = _moved(_moved(joint, places[0]).T, places[1]).T
+    shares = [_moved(f.share, p) for f, p in zip((first, second), places, strict=True)]
+    expected = shares[0][:, None] * shares[1]
     ratio = np.divide(joint**2, expected, out=np.zeros_like(joint), where=expected > 0)
     phi = np.maximum(_per_pair(ratio, first, second) - 1, 0.0)
-    occurring = [np.add.reduceat(some.share > 0, some.first, dtype=int) for some in (first, second)]
+    occurring = [
+        np.add.reduceat(share > 0, some.first, dtype=int)
+        for share, some in zip(shares, (first, second), strict=True)
+    ]
     fewest = np.minimum(occurring[0][:, None], occurring[1]) - 1
     return np.sqrt(np.where(fewest > 0, phi / np.maximum(fewest, 1), 0.0))
 
@@ -114,10 +126,11 @@ def compare_few(
                 for table in (real, synthetic)
             ]
             p, q = (joint_shares(*pair) for pair in pairs)
+            places = [_places(real[some]) for some in (rows, columns)]
             for into, found in (
                 (distance, total_variations(p, q, *pairs[0])),
-                (here, cramers_vs(p, *pairs[0])),
-                (there, cramers_vs(q, *pairs[1])),
+                (here, cramers_vs(p, *pairs[0], places)),
+                (there, cramers_vs(q, *pairs[1], places)),
             ):
                 into[rows, columns] = found
                 into[columns, rows] = found.T
@@ -136,6 +149,27 @@ def _groups(columns: Sequence[Coded]) -> Iterator[slice]:
             start, values = place, 0
         values += column.size
     yield slice(start, len(columns))
+
+
+def _places(columns: Sequence[Coded]) -> np.ndarray:
+    """Where each value goes, among all values of all columns, so that no rare one is left alone."""
+    found, first = [], 0
+    for column in columns:
+        places = put_together(column)
+        found.append(first + (np.arange(column.size) if places is None else places))
+        first += column.size
+    return np.concatenate(found)
+
+
+def _moved(shares: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Shares by value, or by value and other things, with some values put together."""
+    away = np.flatnonzero(places != np.arange(len(places)))
+    if not len(away):
+        return shares
+    found = shares.copy()
+    found[away] = 0.0
+    np.add.at(found, places[away], shares[away])
+    return found
 
 
 def _per_pair(cells: np.ndarray, first: FewValued, second: FewValued) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 
 from nacre.evaluate.tables.cells import cramers_v, joint, shares
 from nacre.evaluate.tables.few_valued import MOST_VALUES, compare_few
+from nacre.evaluate.tables.rare import moved, put_together
 from nacre.evaluate.tables.rows import Coded, Rows
 
 BLOCK = 512
@@ -80,7 +81,8 @@ def compare_pairs(real: Rows, synthetic: Rows) -> PairMatrices:
 
     Association is Pearson's correlation (signed) for two numbers, on the rows where neither is
     missing, and Cramér's V (0 to 1) on the binned table if either column is a category. There a
-    number that equal bins would hide in one of them is cut by the real table's quantiles.
+    number that equal bins would hide in one of them is cut by the real table's quantiles, and
+    values that hardly any real row has are put together.
     Categories with few values are compared by matrix products, so that a thousand of them take
     seconds; other pairs by one pass of integer counting each: fifty columns of a million rows take
     seconds too.
@@ -94,7 +96,7 @@ def compare_pairs(real: Rows, synthetic: Rows) -> PairMatrices:
         tables = ([rows.binned[i] for i in few] for rows in (real, synthetic))
         for matrix, found in zip((distance, *associations), compare_few(*tables), strict=True):
             matrix[np.ix_(few, few)] = found
-    seen = _hidden(real, synthetic)
+    seen = _seen(real, synthetic)
     for i, j in _other_pairs(size, frozenset(few)):
         cells, p, q = shares(
             joint([real.binned[i], real.binned[j]]),
@@ -131,19 +133,24 @@ def _other_pairs(size: int, done: frozenset[int]) -> Iterator[Place]:
                 yield i, j
 
 
-def _hidden(real: Rows, synthetic: Rows) -> dict[int, tuple[Coded, Coded]]:
-    """The numbers of which one equal bin holds most rows, cut by quantiles if that shows more."""
+def _seen(real: Rows, synthetic: Rows) -> dict[int, tuple[Coded, Coded]]:
+    """Columns whose links are to be seen in other cells than those in which they are counted.
+
+    Numbers of which one equal bin holds most rows are cut by quantiles if that shows more, and rare
+    values are put together.
+    """
     found = {}
     for place, name in enumerate(real.names):
-        if not real.is_number(name):
-            continue
-        equal = _largest(real.binned[place])
-        if equal <= HIDDEN:
-            continue
-        edges = real.quantile_edges(name)
-        cut = real.bin_at(name, edges)
-        if _largest(cut) < equal / 2:
-            found[place] = cut, synthetic.bin_at(name, edges)
+        tables = real.binned[place], synthetic.binned[place]
+        equal = _largest(tables[0])
+        if real.is_number(name) and equal > HIDDEN:
+            edges = real.quantile_edges(name)
+            cut = real.bin_at(name, edges)
+            if _largest(cut) < equal / 2:
+                tables = cut, synthetic.bin_at(name, edges)
+        places = put_together(tables[0])
+        if places is not None or tables[0] is not real.binned[place]:
+            found[place] = moved(tables[0], places), moved(tables[1], places)
     return found
 
 

@@ -33,12 +33,14 @@ class Rows:
         ticks: for each of `schema.layout.numbers`, its ticks.
         codes: for each of `schema.layout.codes`, its codes.
         left_out: how many rows of the table did not fit the schema and are not here.
+        weights: what each row counts for, where it is a part of a person; None if each is one.
     """
 
     schema: Schema
     ticks: tuple[np.ndarray, ...]
     codes: tuple[np.ndarray, ...]
     left_out: int = 0
+    weights: np.ndarray | None = None
 
     @classmethod
     def collect(cls, schema: Schema, parts: Sequence["Rows"]) -> "Rows":
@@ -72,12 +74,18 @@ class Rows:
         columns = self.ticks or self.codes
         return len(columns[0]) if columns else 0
 
+    @property
+    def total(self) -> float:
+        """What all rows count for together."""
+        return float(len(self) if self.weights is None else self.weights.sum())
+
     def take(self, index: np.ndarray) -> "Rows":
         """The rows at `index`."""
         return Rows(
             self.schema,
             tuple(column[index] for column in self.ticks),
             tuple(column[index] for column in self.codes),
+            weights=None if self.weights is None else self.weights[index],
         )
 
     def sample(self, most: int, rng: np.random.Generator) -> "Rows":

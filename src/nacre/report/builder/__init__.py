@@ -1,6 +1,6 @@
 """How a page is made: templates that escape what a schema brings, and what they are given."""
 
-from nacre.report.builder.page import Chapter, Page, build, fill
+from nacre.report.builder.page import Chapter, Page, build, environment, fill
 from nacre.report.builder.parts import Cell, DataTable, Drawing, Series, Shades, right, series_of
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Series",
     "Shades",
     "build",
+    "environment",
     "fill",
     "right",
     "series_of",

@@ -79,18 +79,23 @@ def fill(template: str, **values: Any) -> str:
 
 @functools.cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("nacre.report", "templates"),
+    return environment("nacre.report")
+
+
+def environment(*packages: str) -> jinja2.Environment:
+    """Where templates of these packages are filled, the first that has one: all of it escaped."""
+    found = jinja2.Environment(
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name) for name in packages]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=printable,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
+    found.filters |= {
         "number": number,
         "power": power,
         "significant": significant,
         "minute": minute,
     }
-    return environment
+    return found

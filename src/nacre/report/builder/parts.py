@@ -66,13 +66,14 @@ class Series:
 
 
 REAL = Series("real", "real")
+COLORS = 10  # of tables, in the style sheet
 
 
 def series_of(tables: Sequence[str]) -> dict[str, Series]:
-    """The colors of the synthetic tables; there are five, and then they begin again.
+    """The colors of the synthetic tables; there are ten, and then they begin again.
 
     Examples:
         >>> [series.color for series in series_of(["a", "b"]).values()]
         ['series-1', 'series-2']
     """
-    return {name: Series(name, f"series-{place % 5 + 1}") for place, name in enumerate(tables)}
+    return {name: Series(name, f"series-{place % COLORS + 1}") for place, name in enumerate(tables)}

@@ -58,9 +58,11 @@ class Categorical(Column):
     def read(self, array: pa.Array) -> Reading:
         """See `Column`."""
         codes = self._lookup.find(self.present(array))
-        unknown, missing = codes == NOT_LISTED, codes == NOTHING
-        codes[unknown] = len(self.values) if self.other else 0
-        codes[missing] = self.size - 1 if self.nullable else 0
+        unknown = missing = np.zeros(len(codes), bool)
+        if codes.min(initial=0) < 0:
+            unknown, missing = codes == NOT_LISTED, codes == NOTHING
+            codes[unknown] = len(self.values) if self.other else 0
+            codes[missing] = self.size - 1 if self.nullable else 0
         refused = {} if self.nullable else {MISSING: missing}
         if not self.other:
             refused[UNKNOWN] = unknown

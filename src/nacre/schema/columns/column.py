@@ -59,7 +59,8 @@ class Reading:
         gaps = missing.copy()
         for where in unreadable.values():
             gaps |= where
-        ticks[gaps] = 0  # so that nothing is left of what stood there
+        if gaps.any():
+            ticks[gaps] = 0  # so that nothing is left of what stood there
         if nullable:
             return cls(ticks, gaps, {}, {**unreadable, **changed})
         return cls(ticks, gaps, {MISSING: missing, **unreadable}, changed)

@@ -44,6 +44,8 @@ class Grid:
 
     def ticks(self, units: NDArray[np.int64]) -> NDArray[np.int64]:
         """The nearest tick of whole numbers of units, of two equally near the upper one."""
+        if self.step == 1:
+            return units - self.first
         return (units - self.first + self.step // 2) // self.step
 
     def units(self, ticks: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import re
 from collections.abc import Sequence
 
@@ -40,7 +41,7 @@ class Lookup:
         indices = array.indices
         if indices.null_count:
             indices = pc.fill_null(pc.cast(indices, pa.int64()), len(places) - 1)
-        return places[indices.to_numpy(zero_copy_only=False)]
+        return places.take(indices.to_numpy(zero_copy_only=False))
 
     def _places(self, distinct: pa.Array) -> np.ndarray:
         names = cell_names(distinct)
@@ -78,7 +79,8 @@ def _rounded(values: Sequence[str]) -> pa.Array:
     """How numbers are written of which float64 cannot hold all digits; null if two look alike."""
     large = [float(value) if re.fullmatch(r"[+-]?\d{16,300}", value) else None for value in values]
     names = cell_names(pa.array(large, pa.float64())).to_pylist()
-    return pa.array([name if names.count(name) == 1 else None for name in names], pa.string())
+    times = collections.Counter(names)
+    return pa.array([name if times[name] == 1 else None for name in names], pa.string())
 
 
 def _without_zeros(names: pa.Array) -> pa.Array:

@@ -16,6 +16,7 @@ from nacre.errors import NacreError
 from nacre.schema.columns import cells
 from nacre.schema.columns.category import Boolean, Categorical, Ordinal
 from nacre.schema.columns.column import Column, shown
+from nacre.schema.columns.date_format import DateFormat
 from nacre.schema.columns.moment import DAY, Datetime
 from nacre.schema.columns.numeric import Integer, Real
 from nacre.schema.columns.span import Value
@@ -148,14 +149,20 @@ class Scale:
         return low + step * math.ceil(near), low + step * math.floor(near)
 
     def _time(self, value: Any, array: pa.Array) -> tuple[Value, Value]:
+        """ISO 8601, and what is not that as the column's cells are written."""
         known = cells.is_text(array.type) or cells.is_moment(array.type)
         moments, missing, unreadable = cells.moments(array if known else pa.array(["?"]))
-        if missing[0] or unreadable[0]:
-            raise NacreError(f"{shown(value)} is not a date such as 2024-12-31")
-        first = int(moments[0])
         day = pa.types.is_date32(array.type) or (
             isinstance(value, str) and DATE_ALONE.fullmatch(value) is not None
         )
+        written = self.column.format if isinstance(self.column, Datetime) else None
+        if written is not None and unreadable[0]:
+            moments, missing, unreadable = cells.moments(DateFormat(written).read(array))
+            day = "%H" not in written
+        if missing[0] or unreadable[0]:
+            form = "" if written is None else f", nor written as {written}"
+            raise NacreError(f"{shown(value)} is not a date such as 2024-12-31{form}")
+        first = int(moments[0])
         return first, first + (DAY - 1 if day else 0)
 
     def _place(self, value: Any, array: pa.Array) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nacre.errors import NacreError
+from nacre.errors import NacreError, a_kind
 from nacre.schema.columns.column import Column
 from nacre.schema.columns.scale import Scale
 from nacre.schema.constraints.binding import among, between, presence
@@ -31,7 +31,7 @@ def given(where: Mapping[str, Any], columns: Mapping[str, Column]) -> tuple[Rule
     if not isinstance(where, Mapping):
         raise NacreError(
             "`where` must be a dictionary of conditions by column, such as {'age': (30, 40)}, got "
-            f"a {type(where).__name__}."
+            f"{a_kind(where)}."
         )
     return tuple(_rule(name, value, columns) for name, value in where.items())
 

@@ -7,6 +7,7 @@ Releases:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeAlias
 
@@ -151,7 +152,7 @@ def _sketches(
     for batch in batches(rows):
         _require_columns(drop, batch.schema.names, "dropped")
         names = [name for name in batch.schema.names if name not in drop]
-        if twice := {name for name in names if names.count(name) > 1}:
+        if twice := {name for name, times in Counter(names).items() if times > 1}:
             raise SchemaError(f"Several columns are called {listed(twice)}. Rename all but one.")
         if sample.seen and set(names) != set(sketches):
             raise SchemaError("The parts of the table do not all have the same columns.")

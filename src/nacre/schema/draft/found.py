@@ -37,9 +37,14 @@ def rare_facts(column: Column, sketch: Sketch, notes: Sequence[Note]) -> tuple[s
     if isinstance(column, Categorical | Ordinal):
         held = sketch.classes if sketch.numbers else (sketch.distinct or {})
         return tuple(value for value in column.values if held.get(value, 0) < FEW)
-    moved = [end for note in notes for end in note.ends]
     ends = _ends(column, sketch)
-    return tuple(end for end, rows in ends.items() if rows < FEW and end not in moved)
+    return tuple(end for end in rare_ends(notes) if ends.get(end, FEW) < FEW)
+
+
+def rare_ends(notes: Sequence[Note]) -> tuple[str, ...]:
+    """The bounds that few rows may hold: those that were not rounded."""
+    moved = [end for note in notes for end in note.ends]
+    return tuple(end for end in ("low", "high") if end not in moved)
 
 
 def _ends(column: Column, sketch: Sketch) -> dict[str, int]:
@@ -68,6 +73,9 @@ class Draft:
         identifiers: columns that seem to number rows, persons or things, and are not in it.
         notes: what was guessed.
         suggested: facts and constraints that the rows keep, if they are public.
+        counted: what `rare` counts: rows, or persons where there is a unit.
+        constant: columns that do not change within any person.
+        nearly: columns that change within few persons, and within how many.
     """
 
     schema: Schema
@@ -77,6 +85,9 @@ class Draft:
     identifiers: Mapping[str, str] = dataclasses.field(default_factory=dict)
     notes: Mapping[str, Sequence[Note]] = dataclasses.field(default_factory=dict)
     suggested: Suggested = dataclasses.field(default_factory=Suggested)
+    counted: str = "rows"
+    constant: tuple[str, ...] = ()
+    nearly: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
     def to_yaml(self) -> str:
         """The schema as YAML, with comments above what its reviewer has to look at."""
@@ -87,7 +98,8 @@ class Draft:
             for name, why in gone.items()
             for line in _comment(f"left out: {_shown(name)}: {why}")
         ]
-        return document.dump(self.schema.to_dict(), remarks, last) + self.suggested.to_yaml()
+        said = document.dump(self.schema.to_dict(), remarks, last)
+        return said + self._constants() + self.suggested.to_yaml()
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write `to_yaml` to a file."""
@@ -97,7 +109,8 @@ class Draft:
         said = [f"odd: {self.odd[name]}"] if name in self.odd else []
         said += [note.full for note in self.notes.get(name, ())]
         if rare := self.rare.get(name):
-            said.append(f"rare, fewer than {FEW} rows each: {', '.join(map(_shown, rare))}")
+            held = ", ".join(map(_shown, rare))
+            said.append(f"rare, fewer than {FEW} {self.counted} each: {held}")
         return [line for each in said for line in _comment(each)]
 
     def describe(self) -> str:
@@ -109,13 +122,15 @@ class Draft:
                 lines.append(f"  '{name}': {len(facts)} of {len(column.values)} values")
             elif facts:
                 lines.append(f"  '{name}': {BOUNDS[facts]}")
-        rare = f"Every value and bound in it is held by {FEW} rows or more, or was rounded."
-        if self.schema.unit is not None:
+        rare = (
+            f"Every value and bound in it is held by {FEW} {self.counted} or more, or was rounded."
+        )
+        if self.schema.unit is not None and self.counted == "rows":
             rare += " Rows were counted, and all of them may be one person's: look at each."
         if lines:
             rare = (
-                f"Held by fewer than {FEW} rows, and marked `# rare` in the draft: look at these "
-                "first.\n" + "\n".join(lines)
+                f"Held by fewer than {FEW} {self.counted}, and marked `# rare` in the draft: look "
+                "at these first.\n" + "\n".join(lines)
             )
         parts = [
             _list("Left out of the draft:", {**self.identifiers, **self.left_out}),
@@ -123,9 +138,38 @@ class Draft:
             _list("Guessed, and said in the draft:", self._guesses()),
             self._moved(),
             self.suggested.describe(),
+            self._told_constants(),
             rare,
         ]
         return "\n".join(part for part in parts if part)
+
+    def _constants(self) -> str:
+        """The unit with the columns that do not change within a person, commented out."""
+        unit = self.schema.unit
+        if unit is None or not (self.constant or self.nearly):
+            return ""
+        lines = []
+        if self.constant:
+            said = dataclasses.replace(unit, constant=self.constant).to_dict()
+            lines += _comment(
+                "Within every person these do not change. If that is public, put them into the "
+                "unit: persons of sampled tables then keep them, too."
+            )
+            lines.append(f"# unit: {json.dumps(said, ensure_ascii=False)}")
+        if self.nearly:
+            # Names alone: the file is passed on, and numbers of persons are private.
+            few = ", ".join(_shown(name) for name in self.nearly)
+            lines += _comment(f"Within few persons only these change: {few}.")
+        return "\n".join(lines) + "\n"
+
+    def _told_constants(self) -> str:
+        if not self.constant:
+            return ""
+        one = len(self.constant) == 1
+        return (
+            f"Within every person {listed(self.constant, 8)} {'is' if one else 'are'} the same: a "
+            "line for the unit stands at the end of the draft."
+        )
 
     def _guesses(self) -> dict[str, str]:
         said = {

@@ -22,6 +22,11 @@ from nacre.schema.columns.numeric import Integer, Real
 from nacre.schema.draft.names import is_code, numbers_things
 from nacre.schema.draft.sketch import CLASSES, Sketch
 
+SEVERAL = "it seems to number persons or things that may have several rows each."
+PERSONS = (
+    "If it numbers persons, draft with `--unit` (COLUMN:ROWS): else a row is protected, and not a "
+    "person."
+)
 ENOUGH = 50  # rows; of fewer nothing is guessed
 FEW = 10  # rows; a fact that fewer hold may be known from this table only
 SPARSE = 10  # times as high as there are values: numbers of things, not codes counted from 1
@@ -29,6 +34,7 @@ SURPRISE = 10  # equal pairs that so many measurements would have by chance
 SCORES = 10  # fewer values from -1 on may be a score
 MARKS = ("?", "-", "--", ".", "..", "N/A", "n/a", "#N/A")  # beside values: none is known
 SHARE, VALUES, MOST_SPIKES = 0.02, 100, 8  # of the rows that share a spike; of other values
+ABOVE, BESIDE = 3, 4  # times what is usual among so many values on either side
 TAIL, FAR = 0.999, 10  # a bound so many times farther than nearly all rows is a tail
 RANGE = re.compile(r"^\W*(\d+(?:\.\d+)?)\s*(?:-|–|to|,|\.\.)\s*\d+(?:\.\d+)?\W*$")
 END = re.compile(r"^(?:[<>]=?|under|over|below|above)?\s*(\d+(?:\.\d+)?)\s*\+?$")
@@ -59,11 +65,7 @@ def identifier(name: str, sketch: Sketch, sampled: pa.Array, total: int) -> str 
         held = sketch.classes
         sparse = not held or (len(held) > CLASSES and sketch.high > SPARSE * len(held))
         if sparse and not unique and numbers_things(name):
-            return (
-                "it seems to number persons or things that may have several rows each. If it "
-                "numbers persons, draft with `--unit` (COLUMN:ROWS): else a row is protected, and "
-                "not a person."
-            )
+            return f"{SEVERAL} {PERSONS}"
         return None
     if unique and sketch.distinct is None and not sketch.ways and not sketch.mostly_numbers:
         return "every row has another text, so it seems to be an identifier, a name or free text."
@@ -157,7 +159,11 @@ def spikes(column: Integer | Real, sampled: pa.Array) -> tuple[float, ...]:
     found, counts = np.unique(values, return_counts=True)
     if len(found) <= VALUES:
         return ()
-    heavy = found[counts >= SHARE * len(values)]
+    # What is usual among its neighbors is no spike: whole numbers around their mean.
+    places = np.arange(len(found))[:, None] + np.arange(-BESIDE, BESIDE + 1)
+    beside = np.where((places < 0) | (places >= len(found)), 0, places)
+    usual = np.median(np.where(beside == places, counts[beside], 0), axis=1)
+    heavy = found[(counts >= SHARE * len(values)) & (counts >= ABOVE * usual)]
     heavy = heavy[~np.isin(heavy, COMMON) & (heavy > column.low) & (heavy < column.high)]
     return tuple(heavy.tolist()) if len(heavy) <= MOST_SPIKES else ()
 

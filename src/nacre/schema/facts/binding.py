@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -235,7 +236,12 @@ def _number_column(word: Word, columns: Mapping[str, Column]) -> str:
     name = _column(word, columns)
     if isinstance(columns[name], Integer | Real):
         return name
-    advice = "Use a constraint" if not isinstance(columns[name], Categorical) else "Use a table"
+    column = columns[name]
+    advice = "Use a constraint" if not isinstance(column, Categorical) else "Use a table"
+    whole = [v for v in getattr(column, "values", ()) if re.fullmatch(r"-?\d+", v)]
+    if whole and len(whole) == len(column.values):  # type: ignore[attr-defined]
+        low, high = min(map(int, whole)), max(map(int, whole))
+        advice = f"If its values are numbers, write {{type: integer, low: {low}, high: {high}}}"
     raise NotUnderstood(
         f"'{name}' is {columns[name].type}, and only numbers are added and multiplied. {advice}."
     )

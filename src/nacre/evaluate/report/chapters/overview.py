@@ -14,12 +14,14 @@ from nacre.evaluate.scores.score import Score
 from nacre.report.builder import Cell, DataTable, right
 from nacre.report.builder.text import number, significant
 
+MANY = 3  # tables from which on verdicts would be a wall before the scores
+
 
 def overall(evaluation: Evaluation | ImageEvaluation) -> Context:
     """Findings in words, worst first, and the guarantee."""
-    several = len(evaluation.tables) > 1
+    several, many = len(evaluation.tables) > 1, len(evaluation.tables) >= MANY
     tables = [
-        {"name": name, "findings": found, "count": count(found)}
+        {"name": name, "count": count(found)} | (_told(found) if many else {"findings": found})
         for name, found in evaluation.findings.items()
     ]
     words = "In plain words, worst first"
@@ -33,6 +35,15 @@ def overall(evaluation: Evaluation | ImageEvaluation) -> Context:
             for table, found in evaluation.guarantees.items()
         ],
     }
+
+
+def _told(findings: Sequence[Finding]) -> Context:
+    """What is wrong in sentences, and the topics of all that is fine in one."""
+    fine = [found.topic for found in findings if found.level == "good"]
+    wrong = [found for found in findings if found.level != "good"]
+    if fine:
+        wrong.append(Finding("good", "Fine", f"{', '.join(dict.fromkeys(fine))}."))
+    return {"findings": wrong}
 
 
 def count(findings: Sequence[Finding]) -> str:

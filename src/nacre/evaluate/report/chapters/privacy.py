@@ -93,9 +93,29 @@ def _attacks(evaluation: Evaluation) -> list[Context]:
             )
         if shown is not None:
             words += _allowed(shown.value, evaluation.guarantees.get(table))
+        words += _regulators(evaluation, table)
         if words:
+            words += " That attacks fail proves nothing: a better one may exist."
             said.append({"name": table, "words": words})
     return said
+
+
+_RISKS = {
+    "singling-out": "singles out {} more training rows than rows that were never there",
+    "linkability": "ties {} more of them together from two halves",
+    "inference": "guesses {} more of their values",
+}
+
+
+def _regulators(evaluation: Evaluation, table: str) -> str:
+    """The three risks of the European regulators, each beyond the control, in a sentence."""
+    said = []
+    for metric, words in _RISKS.items():
+        score = evaluation.score(metric, table)
+        if score is not None:
+            error = 2 * (score.error or 0.0)
+            said.append(words.format(f"{100 * score.value:.1f} ± {100 * error:.1f}%"))
+    return f" As regulators count it, the table {', '.join(said)}." if said else ""
 
 
 def _allowed(shown: float, guarantee: Mapping[str, Any] | None) -> str:

@@ -28,6 +28,11 @@ ROLES = {
     "series-3": "#08090a",
     "series-4": "#090a0b",
     "series-5": "#0a0b0c",
+    "series-6": "#0b0c0d",
+    "series-7": "#0c0d0e",
+    "series-8": "#0d0e0f",
+    "series-9": "#0e0f10",
+    "series-10": "#0f1011",
 }
 INK, MUTED, LINE, REAL, PAPER = (ROLES[k] for k in ("ink", "muted", "line", "real", "paper"))
 SERIES = tuple(color for role, color in ROLES.items() if role.startswith("series"))
@@ -41,7 +46,10 @@ RASTER = {
     "more": "#3f7fd0",
     "cells": "#5d6fc4",
 }
-RASTER_SERIES = ("#1b9a96", "#b061a2", "#c98425", "#5b8bd8", "#d05f78")
+RASTER_SERIES = (
+    *("#1b9a96", "#b061a2", "#c98425", "#5b8bd8", "#d05f78"),
+    *("#86a53a", "#8f72d6", "#a57852", "#3fa5d2", "#e5754b"),
+)
 
 _STYLE = {
     "svg.fonttype": "none",

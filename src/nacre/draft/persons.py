@@ -1,0 +1,98 @@
+"""A draft for persons of several rows: persons are counted, and what does not change is found.
+
+Releases:
+    nothing for others' eyes: as the draft itself, it is for the holder, who has to review it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from nacre.draft.counted import enough_rows
+from nacre.rows import open_source
+from nacre.rows.unit import Roster
+from nacre.rows.within import changes, few_holders, several
+from nacre.schema import Categorical, Column, Ordinal, Schema
+from nacre.schema.draft.found import Draft, rare_ends
+from nacre.schema.draft.guess import ENOUGH, FEW
+
+NEARLY = 0.02  # of the persons with several rows: a column that changes within no more is named
+
+
+def of_persons(found: Draft, data: object, *, gather: bool, choose: bool = False) -> Draft:
+    """The same draft, with rare values and constant columns told by persons, in two more passes.
+
+    Args:
+        found: read from the rows of `data`.
+        data: what it was read from.
+        gather: values that few persons hold become 'other', as those that few rows hold did.
+        choose: how many rows of a person count is read from the rows, too.
+    """
+    schema, unit = found.schema, found.schema.unit
+    if unit is None:
+        return found
+    source = open_source(data, [unit.column, *schema.names])
+    roster = Roster.of(unit, source.batches(), declared=source.types is not None)
+    enough = several(roster.persons)
+    if choose:
+        many = np.bincount(np.minimum(np.bincount(roster.persons.person), unit.rows))[1:]
+        unit = dataclasses.replace(unit, rows=enough_rows(many.astype(np.float64)))
+        schema = dataclasses.replace(schema, unit=unit)
+    changed = changes(schema.columns, source.batches(), roster.persons, most=int(NEARLY * enough))
+    same = [name for name, persons in changed.items() if not persons and enough >= ENOUGH]
+    rare = _rare(
+        found, few_holders(schema.columns, _facts(found), source.batches(), roster.persons, few=FEW)
+    )
+    found = dataclasses.replace(
+        found,
+        schema=schema,
+        rare=rare,
+        counted="persons",
+        constant=tuple(same),
+        nearly={name: persons for name, persons in changed.items() if persons},
+    )
+    return _gathered(found) if gather else found
+
+
+def _facts(found: Draft) -> dict[str, list[int]]:
+    """The codes of listed values and the ticks of bounds that were not rounded."""
+    wanted = {}
+    for name, column in found.schema.columns.items():
+        if isinstance(column, Categorical | Ordinal):
+            wanted[name] = list(range(len(column.values)))
+        elif column.ticks is not None:
+            ends = {"low": 0, "high": column.ticks}
+            wanted[name] = [ends[end] for end in rare_ends(found.notes.get(name, ()))]
+    return wanted
+
+
+def _rare(found: Draft, few: dict[str, set[int]]) -> dict[str, tuple[str, ...]]:
+    """The facts that few persons hold, in the words of a draft."""
+    return {name: _words(found.schema.columns[name], few.get(name, set())) for name in found.rare}
+
+
+def _words(column: Column, few: set[int]) -> tuple[str, ...]:
+    if isinstance(column, Categorical | Ordinal):
+        return tuple(value for code, value in enumerate(column.values) if code in few)
+    ends = (("low", 0), ("high", column.ticks))
+    return tuple(end for end, tick in ends if tick in few)
+
+
+def _gathered(found: Draft) -> Draft:
+    """Values that few persons hold as 'other', where a list is left.
+
+    Not of columns that suggested facts may speak of, whose tables list them: there they are marked.
+    """
+    told = f"{found.suggested.facts} {found.suggested.constraints}"
+    columns, rare = dict(found.schema.columns), dict(found.rare)
+    for name, column in found.schema.columns.items():
+        kept = [v for v in getattr(column, "values", ()) if v not in rare.get(name, ())]
+        if not isinstance(column, Categorical) or name == found.schema.label or name in told:
+            continue
+        if 0 < len(kept) < len(column.values):
+            columns[name] = dataclasses.replace(column, values=tuple(kept), other=True)
+            rare[name] = ()
+    schema: Schema = dataclasses.replace(found.schema, columns=columns)
+    return dataclasses.replace(found, schema=schema, rare=rare)
