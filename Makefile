@@ -8,7 +8,7 @@ WORKERS ?= 2
 export JAX_PLATFORMS ?= cpu
 
 .DEFAULT_GOAL := help
-.PHONY: graph help setup demo test lint format types imports package check bench tables docs test-lowest lock clean
+.PHONY: graph help setup demo test test-browser test-engines lint format types imports package check bench tables docs test-lowest lock clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -30,6 +30,20 @@ demo: $(STAMP) ## bundled data to a private synthetic table and report.html
 
 test: $(STAMP) ## all tests
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+
+# Not in the lock: Dask and Spark are large, and nobody needs them for anything else.
+# importlib_metadata 10 asks for lazy-importer 0.1.0, which nobody here has looked at.
+test-engines: $(STAMP) ## tables on real Dask and Spark clusters; needs Java 17
+	$(BIN)/python -m pip install -qq --editable '.[dask,spark]' 'importlib_metadata<9'
+	$(BIN)/python -m pytest tests/engines
+
+# Chromium comes from Debian, where we may install it; the tests say so where it is not there.
+test-browser: $(STAMP) ## the web page in a real browser
+	@$(BIN)/python -m pip install -qq --no-build-isolation --editable '.[browser]'
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+	  { test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -qq -y chromium >/dev/null; } || \
+	  echo "There is no Chromium, and it cannot be installed here."
+	$(BIN)/python -m pytest tests/app/test_browser.py
 
 lint: $(STAMP) ## style, by ruff
 	$(BIN)/ruff check .
@@ -58,8 +72,11 @@ check: test package lint types imports ## everything that CI runs
 tables: $(STAMP) ## re-run the papers' tables (hours; resumes where it stopped)
 	$(BIN)/python -m bench tables
 
-bench: $(STAMP) ## what can be measured
-	$(BIN)/python -m bench
+bench: $(STAMP) ## speed as ratios: start-up, steps and sums, rows a second (10 minutes)
+	$(BIN)/python -m bench startup
+	$(BIN)/python -m bench speed
+	$(BIN)/python -m bench scale
+	$(BIN)/python -m bench passes
 
 graph: $(STAMP) ## draw who imports whom into docs/house.md
 	$(BIN)/python -m docs.graph

@@ -11,6 +11,7 @@ from nacre.histograms.crosstable import Axis, CrossTable, together
 from nacre.histograms.measurement import MISSING
 from nacre.methods.mosaic.mosaic import Mosaic
 
+EVERY = 20  # fits after which the shares so far are printed
 KINDS = ("one column and the label", "two columns and the label", "one column, all tables")
 
 
@@ -54,5 +55,8 @@ def main(arguments: list[str]) -> None:
         for name in schema.names:
             found = together(model.released, (name,))
             hits[2] += held(found, rows) if found else (0, 0)
-    for kind, (inside, cells) in zip(KINDS, hits, strict=True):
-        print(f"{kind:30}{inside / cells:8.1%} of {int(cells):,} intervals held")
+        if (seed + 1) % EVERY == 0 or seed + 1 == options.fits:
+            print(f"{seed + 1} fits")
+            for kind, (inside, cells) in zip(KINDS, hits, strict=True):
+                print(f"{kind:30}{inside / cells:8.1%} of {int(cells):,} intervals held")
+            print(flush=True)

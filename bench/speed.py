@@ -77,7 +77,7 @@ def our_step() -> tuple[Callable[[], None], Callable[[], None], int]:
     optimizer = optax.adam(0.1)
 
     def loss(model: MixtureLogits) -> jax.Array:
-        a, b = characteristic(model.columns(), model.weights(), 0)
+        a, b = characteristic(model.some(characteristic.groups), model.weights(), 0)
         return jnp.sum((a - 0.1) ** 2) + jnp.sum((b - 0.1) ** 2)
 
     @jax.jit

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
-from bench.ablations import bandwidth, critic, generator, power
+from bench.ablations import bandwidth, critic, generator, power, shrinkage
 from bench.ablations.study import Study
 from bench.choices import Deadline, seeds
 from bench.kept import Kept
@@ -16,6 +16,7 @@ STUDIES: Mapping[str, Study] = {
     "bandwidth": bandwidth.STUDY,
     "generator": generator.STUDY,
     "power": power.STUDY,
+    "shrinkage": shrinkage.STUDY,
 }
 
 
@@ -29,17 +30,22 @@ def main(arguments: list[str]) -> None:
     for name in options.studies or STUDIES:
         study, kept = STUDIES[name], Kept(options.results / f"{name}.json")
         if not options.render:
-            failed += run(study, kept, options.seeds, deadline)
+            failed += run(study, kept, options.seeds, deadline, options.only)
         print(study.render(kept.read()))
     if failed:
         raise SystemExit("These runs failed:\n" + "\n".join(f"  {line}" for line in failed))
 
 
-def run(study: Study, kept: Kept, wanted: list[int], deadline: Deadline) -> list[str]:
-    """Measure what this version of the code has not, seed by seed; say what failed."""
+def run(
+    study: Study, kept: Kept, wanted: list[int], deadline: Deadline, only: str = ""
+) -> list[str]:
+    """Measure what this version of the code has not, seed by seed; say what failed.
+
+    Of cases whose names hold `only`.
+    """
     failed = []
     for seed in wanted:
-        for case in study.cases:
+        for case in (each for each in study.cases if only in each):
             key = f"{case}, seed {seed}"
             if kept.has(key):
                 continue
@@ -62,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     meanings = "; ".join(f"{name}: {study.title}" for name, study in STUDIES.items())
     parser.add_argument("studies", nargs="*", metavar="STUDY", help=f"{meanings}. All if none.")
     parser.add_argument("--seeds", type=seeds, default=[0, 1, 2], help="how many, or which: 3")
+    parser.add_argument("--only", default="", help="cases with this in their names: mixture")
     parser.add_argument("--minutes", type=float, help="start no run after so many")
     parser.add_argument("--render", action="store_true", help="run nothing, only print the tables")
     parser.add_argument("--results", type=Path, default=RESULTS)
