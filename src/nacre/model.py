@@ -24,9 +24,10 @@ from nacre.rejection import Keep, Rejection
 from nacre.rows import AbstractEncoder, ImageEncoder, TableEncoder
 from nacre.rows.differences import Difference
 from nacre.rows.image import as_arrays
+from nacre.rows.kinds import as_kind
 from nacre.schema import Schema
-from nacre.vault.accountant import Release
 from nacre.vault.guarantee import Guarantee, unit_column, unit_name
+from nacre.vault.release import Release
 from nacre.version import __version__
 
 PACKAGES = ("jax", "numpy", "opendp", "dp-accounting")
@@ -148,7 +149,10 @@ class Model:
             keep: which rows of an Arrow table may stay, as a mask, for what constraints cannot
                 say: `lambda t: pc.less(pc.add(t["a"], t["b"]), 10)`.
         """
-        return self._frame(self.sample_arrow(n, seed=seed, where=where, keep=keep))
+        table = self.sample_arrow(n, seed=seed, where=where, keep=keep)
+        if isinstance(self.encoder, ImageEncoder):
+            return as_arrays(table, self.encoder.schema)
+        return as_kind(table, self.schema, self.kind)
 
     def sample_arrow(
         self,
@@ -277,38 +281,6 @@ class Model:
             "kind": self.kind,
         }
         write(Path(path), document, arrays)
-
-    def _frame(self, table: pa.Table) -> Any:
-        if isinstance(self.encoder, ImageEncoder):
-            return as_arrays(table, self.encoder.schema)
-        if self.kind == "pandas":
-            return self._pandas(table)
-        if self.kind == "polars":
-            import polars
-
-            return polars.from_arrow(table)
-        return table
-
-    def _pandas(self, table: pa.Table) -> Any:
-        """A frame whose types follow from the schema: with room for gaps wherever there may be any.
-
-        Dates become datetime64, as pandas has no type for them.
-        """
-        import pandas as pd
-
-        roomy = {pa.bool_(): pd.BooleanDtype()}
-        for bits in (8, 16, 32, 64):
-            roomy[getattr(pa, f"int{bits}")()] = getattr(pd, f"Int{bits}Dtype")()
-            roomy[getattr(pa, f"uint{bits}")()] = getattr(pd, f"UInt{bits}Dtype")()
-        parts = {}
-        for name in table.column_names:
-            column = table.column(name)
-            if pa.types.is_date(column.type):
-                column = column.cast(pa.timestamp("us"))
-            known = self.schema.columns.get(name)  # none for the ids of persons
-            nullable = known is not None and known.nullable
-            parts[name] = column.to_pandas(types_mapper=roomy.get if nullable else None)
-        return pd.DataFrame(parts)
 
 
 def load(path: str | Path) -> Model:

@@ -6,7 +6,7 @@ import pytest
 from nacre.audit.bounds import counted, lower_end, most_shown, shifted, tradeoff, upper_end
 from nacre.audit.one_run import one_run, p_value
 from nacre.vault import gaussian_delta
-from nacre.vault.accountant import gaussian_epsilon, gaussian_mu
+from nacre.vault.gaussian_dp import gaussian_epsilon, gaussian_mu
 
 DELTA = 1e-5
 MU = gaussian_mu(1.0, DELTA)

@@ -17,8 +17,8 @@ from nacre.ledger.budget import (
     admit,
     balance,
 )
-from nacre.vault.accountant import gaussian_delta
 from nacre.vault.bound import Adjacency
+from nacre.vault.gaussian_dp import gaussian_delta
 
 MU = 0.268051123211  # Gaussian DP at epsilon 1, delta 1e-5
 HERE = Adjacency.ADD_REMOVE

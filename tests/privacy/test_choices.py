@@ -20,8 +20,10 @@ from tests.vaults import block_of, compiled_sum, open_vault
 from nacre.rows import TableEncoder
 from nacre.schema import Categorical, Schema
 from nacre.vault import Adjacency, Bound, Choice, Segment, gaussian_delta
-from nacre.vault.accountant import Release, choice_epsilon, choice_mu, epsilon_of
+from nacre.vault.accountant import epsilon_of
 from nacre.vault.doors.choose import TARGET_BITS, Choices
+from nacre.vault.gaussian_dp import choice_epsilon, choice_mu
+from nacre.vault.release import Release
 
 SCHEMA = Schema({name: Categorical(values=("0", "1")) for name in "abc"})
 EVERY_ROW = [*itertools.product("01", repeat=3), ("martian", "0", "0")]

@@ -30,8 +30,8 @@ from nacre.vault import (
     gaussian_epsilon,
 )
 from nacre.vault import loop as loop_file
-from nacre.vault.accountant import choice_mu
 from nacre.vault.doors import keys as keys_door
+from nacre.vault.gaussian_dp import choice_mu
 
 DELTA = 1e-5
 CANARIES = 400

@@ -9,16 +9,10 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from nacre.vault import accountant
-from nacre.vault.accountant import (
-    Release,
-    calibrate,
-    epsilon_of,
-    gaussian_delta,
-    gaussian_epsilon,
-    gaussian_mu,
-    total_mu,
-)
+from nacre.vault.accountant import calibrate, epsilon_of, total_mu
 from nacre.vault.bound import Adjacency
+from nacre.vault.gaussian_dp import gaussian_delta, gaussian_epsilon, gaussian_mu
+from nacre.vault.release import Release
 
 DELTA = 1e-5
 ADD, REPLACE = Adjacency.ADD_REMOVE, Adjacency.REPLACE_ONE

@@ -8,7 +8,8 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import chisquare, norm
 
-from nacre.vault.accountant import SLACK_DELTA, SLACK_EPSILON, gaussian_delta
+from nacre.vault.accountant import SLACK_DELTA, SLACK_EPSILON
+from nacre.vault.gaussian_dp import gaussian_delta
 from nacre.vault.noise import add_discrete_gaussian, grid_bits, system_key
 
 

@@ -11,9 +11,10 @@ from tests.engines.conftest import made
 from nacre.errors import NacreError
 from nacre.rows import Stream
 from nacre.vault import Guarantee, Plan, Release, epsilon_of, shares
-from nacre.vault.accountant import SHARED, SLACK_EPSILON
+from nacre.vault.accountant import SLACK_EPSILON
 from nacre.vault.doors.grid import Grid
 from nacre.vault.parties import MOST_SITES, Parties
+from nacre.vault.release import SHARED
 from nacre.vault.rounds import Asked, Exact, RoundVault
 
 PARTIES = Parties(sites=10, dropouts=2, colluding=1)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.special import betaincinv, ndtri
 
-from nacre.vault.accountant import gaussian_epsilon
+from nacre.vault.gaussian_dp import gaussian_epsilon
 
 CONFIDENCE = 0.95
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from nacre.publish.images import PublicImages
 from nacre.publish.public import PublicReport
 from nacre.schema import ImageSchema
-from nacre.vault.accountant import Release
 from nacre.vault.guarantee import Guarantee, upwards
+from nacre.vault.release import Release
 
 Report = PublicReport | PublicImages
 

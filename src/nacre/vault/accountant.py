@@ -6,209 +6,22 @@ its true sensitivity, so dp_accounting is always asked about add-or-remove of on
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
-
-from scipy.special import expit, log_ndtr, logit, ndtr, ndtri
 
 from nacre.errors import NacreError
 from nacre.vault.bound import Adjacency
+from nacre.vault.gaussian_dp import gaussian_epsilon
 from nacre.vault.integers import leftover_delta, leftover_epsilon
-from nacre.vault.parties import Parties
+from nacre.vault.release import Release
 
 # The discrete Gaussian is not exactly a Gaussian: docs/privacy.md proves that with noise of at
 # least 2^16 sqrt(D) grid steps each release costs at most this much more.  So
 # does noise in shares of sites, whose sum is not a discrete Gaussian either (section 4, too).
 SLACK_EPSILON = 1e-8
 SLACK_DELTA = 1e-9
-
-SHARED = "distributed-gaussian"  # noise in shares, each of one site
-ONE_SHOT = ("gaussian", SHARED, "exponential")  # mechanisms that are mu-Gaussian-DP by themselves
-UNITS = ("row", "person")
-NONE = "none"  # the mechanism of an answer without noise
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Release:
-    """One answer that left the vault, with all that is needed to recompute its cost.
-
-    Mechanisms:
-        - 'gaussian': a sum with discrete Gaussian noise.
-        - 'distributed-gaussian': a sum whose noise is that of several sites, in shares of discrete
-          Gaussian noise; `noise` is that of the honest ones that are left if `dropouts` of `sites`
-          are missing and `colluding` tell others theirs.
-        - 'exponential': `steps` choices by Gumbel noise of scale `noise` on scores whose
-          differences change by at most `sensitivity`.
-        - 'subsampled-gaussian': `steps` noisy sums of `size` numbers in all over Poisson batches
-          at rate `rate`; with an `epsilon` and a `delta` if its rate or steps were chosen after an
-          earlier answer: these were reserved before it, it costs no more, and they are added.
-        - 'approximate': a mechanism proved (`epsilon`, `delta`)-private by itself.
-        - 'none': the answer as it is, without noise; nothing is promised.
-
-    Its cost is that of one row of the table, or of one person, by `unit`; the column `by` tells
-    persons apart.
-    """
-
-    name: str
-    mechanism: str
-    theorem: str
-    adjacency: Adjacency
-    size: int
-    sensitivity: float = 0.0
-    noise: float = 0.0
-    rate: float = 1.0
-    steps: int = 1
-    epsilon: float = 0.0
-    delta: float = 0.0
-    unit: str = "row"
-    by: str = ""
-    sites: int = 0
-    dropouts: int = 0
-    colluding: int = 0
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.by, str) or bool(self.by) is not (self.unit == "person"):
-            raise NacreError("A release per person says by which column, and no other does.")
-        if self.unit not in UNITS:
-            raise NacreError(f"A release is per row or per person, not per {self.unit!r}.")
-        if self.mechanism not in (*ONE_SHOT, "subsampled-gaussian", "approximate", NONE):
-            raise NacreError(f"Unknown mechanism {self.mechanism!r} in release {self.name!r}.")
-        if not all(isinstance(x, str) for x in (self.name, self.theorem)):
-            raise NacreError("A release needs a name and a theorem, as text.")
-        numbers = (self.sensitivity, self.noise, self.rate, self.epsilon, self.delta)
-        if not all(isinstance(x, (int, float)) and math.isfinite(x) and x >= 0 for x in numbers):
-            raise NacreError(f"Release {self.name!r} has a number in it that means nothing.")
-        if not all(type(x) is int and x >= 1 for x in (self.size, self.steps)):
-            raise NacreError(f"Release {self.name!r} needs whole numbers as size and steps.")
-        if not self.private:
-            if any((self.sensitivity, self.noise, self.epsilon, self.delta)):
-                raise NacreError(f"Release {self.name!r} has no noise, so it cannot claim any.")
-        elif self.mechanism == "approximate":
-            if not self.epsilon > 0 or self.noise or self.sensitivity:
-                raise NacreError(f"Release {self.name!r} needs an epsilon, and nothing else.")
-        elif not (self.noise > 0 and self.sensitivity > 0):
-            raise NacreError(f"Release {self.name!r} needs noise and a sensitivity, no epsilon.")
-        elif not 1e-6 < self.noise / self.sensitivity < 1e15:
-            raise NacreError(f"Release {self.name!r} has hardly any noise, or nothing but noise.")
-        object.__setattr__(self, "adjacency", Adjacency(self.adjacency))
-        sampled, chosen = (
-            self.mechanism in (m, NONE) for m in ("subsampled-gaussian", "exponential")
-        )
-        if (self.rate != 1 and not sampled) or (self.steps != 1 and not (sampled or chosen)):
-            raise NacreError(f"Release {self.name!r} cannot have steps or a rate.")
-        reserved = self.epsilon > 0 and self.delta > 0
-        if self.mechanism != "approximate" and not (
-            (sampled and reserved) or self.epsilon == self.delta == 0
-        ):
-            raise NacreError(f"Release {self.name!r} has an epsilon or delta that mean nothing.")
-        if self.one_shot and not 0 < self.mu < math.inf:
-            raise NacreError(f"Release {self.name!r} has too little noise to mean anything.")
-        if not 0 < self.rate <= 1 or not self.delta < 1:
-            raise NacreError(f"Release {self.name!r} has a rate or delta outside its range.")
-        if self.mechanism == SHARED:
-            self.parties  # noqa: B018 (refuses what they cannot be)
-        elif self.sites or self.dropouts or self.colluding:
-            raise NacreError(f"Release {self.name!r} has no shares of sites in its noise.")
-
-    @property
-    def private(self) -> bool:
-        """Whether noise was added, so that anything is promised at all."""
-        return self.mechanism != NONE
-
-    @property
-    def parties(self) -> Parties:
-        """Who shares the noise of a 'distributed-gaussian'."""
-        return Parties(sites=self.sites, dropouts=self.dropouts, colluding=self.colluding)
-
-    @property
-    def multiplier(self) -> float:
-        """Noise standard deviation over sensitivity."""
-        return self.noise / self.sensitivity
-
-    @property
-    def one_shot(self) -> bool:
-        """Whether it is mu-Gaussian-DP, and so composes by adding mu^2."""
-        return self.mechanism in ONE_SHOT
-
-    @property
-    def mu(self) -> float:
-        """The Gaussian-DP parameter of a one-shot release."""
-        if self.mechanism == "exponential":
-            return math.sqrt(self.steps) * choice_mu(1 / self.multiplier)
-        return 1 / self.multiplier
-
-    def without_noise(self) -> Release:
-        """The same answer with its noise off: epsilon is infinite, whatever else is released."""
-        return Release(
-            name=self.name,
-            mechanism=NONE,
-            theorem="none: no noise was added",
-            adjacency=self.adjacency,
-            size=self.size,
-            rate=self.rate,
-            steps=self.steps,
-            unit=self.unit,
-            by=self.by,
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON; without noise no epsilon of zero, which might be believed."""
-        said = {**dataclasses.asdict(self), "adjacency": self.adjacency.value}
-        unsaid = set() if self.private else {"sensitivity", "epsilon", "delta"}
-        if self.unit == "row":
-            unsaid |= {"unit", "by"}
-        if self.mechanism != SHARED:
-            unsaid |= {"sites", "dropouts", "colluding"}
-        return {name: value for name, value in said.items() if name not in unsaid}
-
-    @staticmethod
-    def from_dict(data: Mapping[str, Any]) -> Release:
-        """The inverse of `to_dict`; unknown fields are refused."""
-        return Release(**data)
-
-
-def gaussian_delta(mu: float, epsilon: float) -> float:
-    """delta(epsilon) of a mu-Gaussian-DP mechanism, exactly (Balle and Wang, 2018, Theorem 8)."""
-    if mu == 0:
-        return 0.0
-    second = math.exp(epsilon + log_ndtr(-mu / 2 - epsilon / mu))
-    return max(0.0, float(ndtr(mu / 2 - epsilon / mu)) - second)
-
-
-def gaussian_epsilon(mu: float, delta: float) -> float:
-    """The smallest epsilon >= 0 at which a mu-Gaussian-DP mechanism is (epsilon, delta)-private."""
-    if gaussian_delta(mu, 0.0) <= delta:
-        return 0.0
-    high = 1.0
-    while gaussian_delta(mu, high) > delta:
-        high *= 2
-    return _bisect(lambda epsilon: gaussian_delta(mu, epsilon) <= delta, 0.0, high)
-
-
-def gaussian_mu(epsilon: float, delta: float) -> float:
-    """The largest mu for which mu-Gaussian-DP implies (epsilon, delta)-privacy."""
-    high = 1.0
-    while gaussian_delta(high, epsilon) <= delta:
-        high *= 2
-    return -_bisect(lambda negative: gaussian_delta(-negative, epsilon) <= delta, -high, -1e-300)
-
-
-def choice_mu(epsilon: float) -> float:
-    """mu of one choice by the exponential mechanism whose privacy loss has range `epsilon`.
-
-    Theorem (docs/privacy.md, section 6): losses within an interval of length epsilon are dominated
-    by two points whose log odds differ by epsilon; the worst such pair is the symmetric one,
-    so mu = 2 Phi^-1(1 / (1 + exp(-epsilon / 2))), about 0.627 epsilon for small epsilon.
-    """
-    return -2 * float(ndtri(expit(-epsilon / 2)))
-
-
-def choice_epsilon(mu: float) -> float:
-    """The inverse of `choice_mu`."""
-    return -2 * float(logit(ndtr(-mu / 2)))
 
 
 def epsilon_of(
@@ -425,13 +238,3 @@ def _between(below: tuple[float, float], above: tuple[float, float], aim: float)
 def subsampled_guess(mu: float, rate: float, steps: int) -> float:
     """The multiplier that the central limit theorem suggests (Bu et al., 2020): a start only."""
     return 1 / math.sqrt(math.log1p(mu**2 / (rate**2 * steps)))
-
-
-def _bisect(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """The smallest number in [low, high] at which the monotone `holds` is true."""
-    for _ in range(200):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high

@@ -9,9 +9,10 @@ from typing import Any
 
 from nacre.errors import NacreError
 from nacre.schema import Unit
-from nacre.vault.accountant import SHARED, UNITS, Release, epsilon_of
+from nacre.vault.accountant import epsilon_of
 from nacre.vault.bound import Adjacency
 from nacre.vault.parties import Parties
+from nacre.vault.release import SHARED, UNITS, Release
 
 ONE_SHOT = (
     "Sums are integers with exact discrete Gaussian noise; its bits come from OpenSSL's generator, "

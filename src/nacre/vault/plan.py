@@ -11,20 +11,15 @@ from typing import Any, Self, final
 
 from nacre.errors import NacreError
 from nacre.schema import Unit
-from nacre.vault.accountant import (
-    SHARED,
-    Release,
-    calibrate,
-    epsilon_of,
-    gaussian_mu,
-    total_mu,
-)
+from nacre.vault.accountant import calibrate, epsilon_of, total_mu
 from nacre.vault.bound import Adjacency
 from nacre.vault.doors.keys import Keys
 from nacre.vault.doors.steps import Steps
 from nacre.vault.doors.votes import Votes
+from nacre.vault.gaussian_dp import gaussian_mu
 from nacre.vault.guarantee import NOT_PRIVATE, per, unit_column, unit_name, upwards
 from nacre.vault.question import AbstractQuestion, Expected
+from nacre.vault.release import SHARED, Release
 
 LARGEST_DELTA = 0.01  # no table for which this would be small is worth a model
 

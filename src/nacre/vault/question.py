@@ -5,8 +5,8 @@ from __future__ import annotations
 import abc
 import dataclasses
 
-from nacre.vault.accountant import Release
 from nacre.vault.bound import Adjacency
+from nacre.vault.release import Release
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.rows.encoder import AbstractEncoder
-from nacre.vault.accountant import Release
 from nacre.vault.bound import Adjacency
 from nacre.vault.doors import sum as sum_door
 from nacre.vault.doors.choose import Choice, Choices
@@ -26,6 +25,7 @@ from nacre.vault.doors.sum import Sum, Sums
 from nacre.vault.exact_sum import ExactSum
 from nacre.vault.plan import Plan
 from nacre.vault.question import AbstractQuestion
+from nacre.vault.release import Release
 from nacre.vault.vault import count_with
 
 Integers = NDArray[np.int64]

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
-from nacre.vault.accountant import SHARED
 from nacre.vault.doors.grid import Grid
 from nacre.vault.doors.sum import Sum, Sums, released
 from nacre.vault.noise import LARGEST, add_discrete_gaussian
 from nacre.vault.parties import Parties
 from nacre.vault.plan import Plan, Planned
+from nacre.vault.release import SHARED
 
 if TYPE_CHECKING:
     from nacre.vault.rounds import Asked, Exact

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, final
 from nacre.errors import BudgetExceeded, NacreError, a_kind
 from nacre.rows.encoder import AbstractEncoder
 from nacre.rows.stream import Stream
-from nacre.vault.accountant import Release, epsilon_of
+from nacre.vault.accountant import epsilon_of
 from nacre.vault.bound import Adjacency, Bound
 from nacre.vault.doors import choose as choose_door
 from nacre.vault.doors import keys as keys_door
@@ -29,6 +29,7 @@ from nacre.vault.doors.votes import Ballots, Teacher, Votes
 from nacre.vault.guarantee import Guarantee, Hidden, unit_name
 from nacre.vault.plan import Plan
 from nacre.vault.question import AbstractQuestion
+from nacre.vault.release import Release
 
 if TYPE_CHECKING:
     import jax.numpy as jnp

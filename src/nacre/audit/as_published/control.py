@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from nacre.audit.bounds import CONFIDENCE, LowerBound, Scores, counted, shifted
-from nacre.vault.accountant import gaussian_mu
+from nacre.vault.gaussian_dp import gaussian_mu
 
 EPSILON, DELTA = 1.0, 1e-5  # what most controls claim
 

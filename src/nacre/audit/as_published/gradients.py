@@ -10,7 +10,7 @@ from scipy import stats
 
 from nacre.audit.as_published.control import DELTA, EPSILON, Control, gaussian_noise
 from nacre.audit.bounds import Scores
-from nacre.vault.accountant import gaussian_mu
+from nacre.vault.gaussian_dp import gaussian_mu
 
 # -- PPEM --------------------------------------------------------------------------------------
 

@@ -7,8 +7,8 @@ from nacre.publish.images import PublicImages
 from nacre.publish.public import PublicReport
 from nacre.report.builder import Cell, DataTable, right
 from nacre.report.builder.text import number, significant
-from nacre.vault.accountant import Release
 from nacre.vault.guarantee import Guarantee
+from nacre.vault.release import Release
 
 CHECK = (
     "Whoever has the model can check these numbers: nacre show MODEL --verify computes ε again "

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from nacre.errors import NacreError
 from nacre.rows.stream import Stream
 from nacre.rows.unit import MOST
-from nacre.vault.accountant import Release, choice_epsilon
 from nacre.vault.bound import Adjacency, Bound
+from nacre.vault.gaussian_dp import choice_epsilon
 from nacre.vault.question import AbstractQuestion, Expected
+from nacre.vault.release import Release
 
 THEOREM = "Gaussian DP of the exponential mechanism (Durfee and Rogers 2019; docs, section 6)"
 LARGEST_BLOCK = 1 << 18  # places of one segment to choose among, all classes together

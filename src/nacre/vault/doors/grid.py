@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
-from nacre.vault.accountant import Release
 from nacre.vault.bound import Bound
 from nacre.vault.noise import LARGEST, grid_bits
+from nacre.vault.release import Release
 
 if TYPE_CHECKING:
     from nacre.vault.doors.sum import Sum

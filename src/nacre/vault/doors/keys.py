@@ -15,9 +15,9 @@ from nacre.rows.parts import AbstractWork
 from nacre.rows.source import Source
 from nacre.rows.stream import Stream
 from nacre.schema.columns.names import cell_names
-from nacre.vault.accountant import Release
 from nacre.vault.bound import Adjacency
 from nacre.vault.question import AbstractQuestion, Expected
+from nacre.vault.release import Release
 
 THEOREM = "Laplace noise with a threshold (Rogers 2023; OpenDP make_laplace_threshold)"
 

@@ -13,17 +13,12 @@ from nacre.errors import NacreError
 from nacre.rows.encoder import Block
 from nacre.rows.stream import Stream
 from nacre.rows.unit import Persons
-from nacre.vault.accountant import (
-    Release,
-    calibrate,
-    epsilon_of,
-    gaussian_epsilon,
-    gaussian_mu,
-    subsampled_guess,
-)
+from nacre.vault.accountant import calibrate, epsilon_of, subsampled_guess
 from nacre.vault.bound import Adjacency
+from nacre.vault.gaussian_dp import gaussian_epsilon, gaussian_mu
 from nacre.vault.noise import system_key
 from nacre.vault.question import AbstractQuestion, Expected
+from nacre.vault.release import Release
 
 THEOREM = "Poisson-subsampled Gaussian, privacy-loss distribution (Koskela et al. 2020)"
 APART = "rate after the count: added with a delta of its own (Zhu et al. 2022, Theorem 10)"

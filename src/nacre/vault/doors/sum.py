@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.rows.stream import Stream
-from nacre.vault.accountant import Release
 from nacre.vault.bound import Adjacency, Bound
 from nacre.vault.doors.grid import FACTOR_ONE, Grid
 from nacre.vault.noise import add_discrete_gaussian
 from nacre.vault.question import AbstractQuestion, Expected
+from nacre.vault.release import Release
 
 THEOREM = "Gaussian DP of the clipped integer sum (Balle and Wang 2018; Dong et al. 2022)"
 LARGEST_RELEASE = 4_000_000  # exact noise takes some 40 microseconds a number

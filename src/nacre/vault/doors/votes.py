@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.rows.stream import Stream
-from nacre.vault.accountant import Release
 from nacre.vault.bound import Adjacency
 from nacre.vault.noise import LARGEST, add_discrete_gaussian, grid_bits
 from nacre.vault.question import AbstractQuestion, Expected
+from nacre.vault.release import Release
 
 THEOREM = "Gaussian DP of counts of votes of teachers on disjoint parts (docs, section 8)"
 LARGEST_RELEASE = 4_000_000  # exact noise takes some 40 microseconds a number
