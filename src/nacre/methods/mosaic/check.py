@@ -114,6 +114,7 @@ def _check_pairs(g: MosaicGenerator, classes: int) -> list[bool]:
         start += size
     if g.trust is not None and not any(joined):
         raise NacreError("The mosaic has a teacher but no column that it could look at.")
+    _check_finer(g, joined)
     for what, named, found in (("teacher", g.pairs, g.pair_tilt), ("links", g.links, g.linked)):
         total = 0
         for left, right in named.tolist():
@@ -125,3 +126,14 @@ def _check_pairs(g: MosaicGenerator, classes: int) -> list[bool]:
         if found.shape != ((classes, total) if named is g.pairs else (total,)):
             raise NacreError(f"The mosaic's {what} has tables of other pairs.")
     return joined
+
+
+def _check_finer(g: MosaicGenerator, joined: list[bool]) -> None:
+    """Tables of pairs of cells are of two different joined columns each, and as large as these."""
+    size = 0
+    for left, right in g.finer.tolist():
+        if left == right or not all(c < len(joined) and joined[c] for c in (left, right)):
+            raise NacreError("The mosaic has pairs of values of a column that is not there.")
+        size += g.sizes[left] * g.sizes[right]
+    if g.finer_shares.shape != (size,):
+        raise NacreError("The mosaic has pairs of values of other columns.")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 from nacre.histograms.cells import EXACT_TICKS, CodeColumn
 from nacre.methods.method import AbstractMethod, Outlook
 from nacre.methods.mosaic.design import Design, design_of
+from nacre.methods.mosaic.finer import FINER, finer_question
 from nacre.methods.mosaic.target import target_question
 from nacre.methods.randomness import public_rng
 from nacre.methods.settings import setting, settle
@@ -100,6 +101,14 @@ class Mosaic(AbstractMethod):
         high=0.9,
         or_zero=True,
     )
+    finer: float = setting(
+        0.04,
+        "share of what the histograms leave for pairs of single values of columns that go "
+        "together; 0 for none",
+        low=0.001,
+        high=0.9,
+        or_zero=True,
+    )
     components: int = setting(300, "how many products each mixture has", low=1, high=10_000)
     fits: int = setting(
         8, "how many mixtures are fitted, to be drawn from in turn", low=1, high=1000
@@ -159,22 +168,24 @@ class Mosaic(AbstractMethod):
             return (*before, first, *look)
         several = self.several if design.crossed else 0.0
         rest = 1.0 - self._first(design) - spent
+        finer = finer_question(design.columns, design.joined, NORM, rest * self.finer)
+        values = () if finer is None else (finer,)
         counts = Segment(size=design.size, norm=NORM, signed=False)
         pairs = design.joined * (design.joined - 1) // 2
         second = Sum(
             name=PAIRS,
             bound=Bound(segments=(counts,), by=label if design.by_class else None),
-            share=rest * (1 - several),
+            share=rest * (1 - several - (self.finer if values else 0.0)),
             unit=NORM / math.sqrt(pairs + len(design.columns) - design.joined),
             meaning=f"how many rows lie in each pair of bins of at most {pairs} pairs of columns"
             + (given if design.by_class else ""),
         )
         if not design.crossed or label is None:
-            return *before, first, *look, second
+            return *before, first, *look, second, *values
         from nacre.methods.mosaic.crossing import crossing_questions
 
         crossing = crossing_questions(design.crossed, label, rest * several)
-        return *before, first, *look, second, *crossing
+        return *before, first, *look, second, *values, *crossing
 
     def _look(self, encoder: TableEncoder, design: Design) -> tuple[Sum, ...]:
         """The look for single values, if there is anything to look at."""
@@ -246,6 +257,7 @@ class Mosaic(AbstractMethod):
     def learn(self, vault: Vault, plan: Plan, *, key: Any) -> MosaicGenerator:
         """Release histograms, bin by them, release pairs, then fit and teach."""
         from nacre.methods.mosaic.asking import ask_histograms, ask_pairs
+        from nacre.methods.mosaic.finer import with_finer
         from nacre.methods.mosaic.learn import alone, refined
         from nacre.methods.mosaic.tables import with_tables
         from nacre.methods.mosaic.zeros import cuts, structural_zeros, with_zeros
@@ -267,11 +279,13 @@ class Mosaic(AbstractMethod):
         rng = public_rng(key)
         histograms, plain = self._fitted(vault, design, histograms, pairs, label, rng)
         plain = with_tables(plain.with_atoms(seen.atoms), counts, loose, histograms.noise)
-        plain = plain.with_target(target)
+        plain, rest = plain.with_target(target), rest[1:]
+        if rest and rest[0].name == FINER:
+            plain = with_finer(vault, rest.pop(0), seen.places, histograms, counts, plain)
         if design.classes == 1 or not self.teacher:
             return plain
         seen = dataclasses.replace(seen, histograms=histograms)
-        return self._taught(vault, seen, pairs, plain, order, rest[1:], rng)
+        return self._taught(vault, seen, pairs, plain, order, rest, rng)
 
     def _fitted(
         self,
