@@ -32,6 +32,7 @@ from nacre.histograms.draw import (
     pick,
     slopes,
 )
+from nacre.histograms.heaps import Heaps
 from nacre.histograms.measurement import Measurement
 from nacre.methods.mosaic.sparse import relink
 from nacre.nets import stored
@@ -80,6 +81,8 @@ class MosaicGenerator(AbstractGenerator):
         pair_noise: (pairs,) the deviation of one of these counts.
         atoms: (A, 3) single values inside wide cells: number, cell and tick.
         atom_shares: (A,) of the rows of their cells.
+        heaps: (H, 3) steps that numbers are multiples of: number, ticks of the step, first tick.
+        heap_weights: (H,) of one tick on that step.
         target: the column that is a numeric label, if there is one.
         target_classes: (cells of that column,) the class of each; those that are missing come last.
         fixed: codes that every row is to have.
@@ -122,6 +125,12 @@ class MosaicGenerator(AbstractGenerator):
     atom_shares: Array = stored.field(
         stored.Array(None, low=0), default_factory=lambda: Atoms.none().shares
     )
+    heaps: Index = stored.field(
+        stored.Array(None, 3, dtype=np.int64, low=0), default_factory=lambda: Heaps.none().places
+    )
+    heap_weights: NDArray[np.float64] = stored.field(
+        stored.Array(None, dtype=np.float64, low=0), default_factory=lambda: Heaps.none().weights
+    )
     target: int | None = stored.field(stored.Whole(low=0, optional=True), default=None)
     target_classes: Index | None = stored.field(
         stored.Array(None, dtype=np.int64, low=0, optional=True), default=None
@@ -135,6 +144,10 @@ class MosaicGenerator(AbstractGenerator):
     def with_atoms(self, atoms: Atoms) -> Self:
         """The same with single values inside its cells."""
         return dataclasses.replace(self, atoms=atoms.places, atom_shares=atoms.shares)
+
+    def with_heaps(self, heaps: Heaps) -> Self:
+        """The same with numbers that are multiples of round steps inside its cells."""
+        return dataclasses.replace(self, heaps=heaps.places, heap_weights=heaps.weights)
 
     def with_target(self, target: Target | None) -> Self:
         """The same with a numeric label that was cut into classes."""
@@ -162,8 +175,8 @@ class MosaicGenerator(AbstractGenerator):
                 cells[:, column] = draw_cells(self.inside[:, span], group, none, label, rng)
         for column, cell in given.items():
             cells[:, column] = cell
-        atoms = Atoms(self.atoms, self.atom_shares)
-        return decode(cells, label, columns, self.label, layout, rng, atoms)
+        atoms, heaps = Atoms(self.atoms, self.atom_shares), Heaps(self.heaps, self.heap_weights)
+        return decode(cells, label, columns, self.label, layout, rng, atoms, heaps)
 
     def rows(
         self,
