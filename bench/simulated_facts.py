@@ -155,7 +155,7 @@ def rounded(real: pd.DataFrame, made: pd.DataFrame) -> dict[str, float]:
     asked += [("amount", "thousands", (100_000,)), ("price", "quarters", (25,))]
     asked += [("smooth", name, each) for name, each in steps.items()]
     return {
-        f"{column}, {name}": at(made, column, *each) - at(real, column, *each)
+        f"{column}, {name}": abs(at(made, column, *each) - at(real, column, *each))
         for column, name, each in asked
     }
 
