@@ -14,6 +14,11 @@ import pyarrow as pa
 import pytest
 from tests.vaults import open_vault
 
+from nacre.embed.marginals import cell_places
+from nacre.embed.rounds import round_features
+from nacre.histograms.cells import table_columns
+from nacre.methods.heaps import NORM as HEAPS_NORM
+from nacre.methods.heaps import heaps_question
 from nacre.rows import Label, Row, TableEncoder
 from nacre.schema import Categorical, Integer, Real, Schema
 from nacre.vault import Adjacency, Bound, Segment, Sum
@@ -81,6 +86,14 @@ def products_of_circles(row):
     return Products(circle(row), twice, -twice)
 
 
+def round_steps():
+    """The steps that numbers are multiples of, as methods ask for them."""
+    columns = table_columns(ENCODER.layout, None, 512)
+    (question,) = heaps_question(columns, ENCODER.layout, 1.0)
+    places, weight = cell_places(ENCODER.layout, columns), int(HEAPS_NORM / 2**0.5)
+    return round_features(places, columns, ENCODER.layout, (0, 1), weight), question.bound
+
+
 def block(*segments, **more):
     return Bound(segments=tuple(Segment(**s) for s in segments), **more)
 
@@ -117,6 +130,7 @@ CASES = {
         pairs_of_codes,
         block({"size": 7, "norm": 2**0.5, "signed": False}, by=LABEL, count=1.0),
     ),
+    "round steps": round_steps(),
     "wild sparse": (wild_sparse, block({"size": 2, "norm": 5.0}, {"size": 2, "norm": 7.0})),
     "lying products": (wild_products, block({"size": 2, "norm": 0.5}, {"size": 6, "norm": 1.0})),
     "products by label": (

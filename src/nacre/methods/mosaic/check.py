@@ -8,6 +8,7 @@ import numpy as np
 
 from nacre.errors import NacreError
 from nacre.histograms.atoms import Atoms
+from nacre.histograms.heaps import Heaps
 from nacre.methods.mosaic.generator import SLOTS, WIDEST
 from nacre.methods.mosaic.tables import joined_pairs
 
@@ -32,6 +33,7 @@ def check(generator: MosaicGenerator) -> None:
     _check_kept(g)
     _check_target(g)
     Atoms(g.atoms, g.atom_shares).check(g.layout, g.sizes)
+    Heaps(g.heaps, g.heap_weights).check(g.layout)
 
 
 def _check_target(g: MosaicGenerator) -> None:

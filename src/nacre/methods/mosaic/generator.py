@@ -32,6 +32,7 @@ from nacre.histograms.draw import (
     pick,
     slopes,
 )
+from nacre.histograms.heaps import Heaps
 from nacre.histograms.measurement import Measurement
 from nacre.methods.mosaic.sparse import Link, relink
 from nacre.nets import stored
@@ -82,6 +83,8 @@ class MosaicGenerator(AbstractGenerator):
         atom_shares: (A,) of the rows of their cells.
         finer: (F, 2) joined columns whose pairs of single values were counted.
         finer_shares: (sum of these tables' sizes,) of each pair of cells.
+        heaps: (H, 3) steps that numbers are multiples of: number, ticks of the step, first tick.
+        heap_weights: (H,) of one tick on that step.
         target: the column that is a numeric label, if there is one.
         target_classes: (cells of that column,) the class of each; those that are missing come last.
         fixed: codes that every row is to have.
@@ -130,6 +133,12 @@ class MosaicGenerator(AbstractGenerator):
     finer_shares: Array = stored.field(
         stored.Array(None, low=0), default_factory=lambda: np.zeros(0, np.float32)
     )
+    heaps: Index = stored.field(
+        stored.Array(None, 3, dtype=np.int64, low=0), default_factory=lambda: Heaps.none().places
+    )
+    heap_weights: NDArray[np.float64] = stored.field(
+        stored.Array(None, dtype=np.float64, low=0), default_factory=lambda: Heaps.none().weights
+    )
     target: int | None = stored.field(stored.Whole(low=0, optional=True), default=None)
     target_classes: Index | None = stored.field(
         stored.Array(None, dtype=np.int64, low=0, optional=True), default=None
@@ -152,6 +161,10 @@ class MosaicGenerator(AbstractGenerator):
             links=np.array([(k.parent, k.child) for k in links], np.int64).reshape(-1, 2),
             linked=flat.astype(np.float32),
         )
+
+    def with_heaps(self, heaps: Heaps) -> Self:
+        """The same with numbers that are multiples of round steps inside its cells."""
+        return dataclasses.replace(self, heaps=heaps.places, heap_weights=heaps.weights)
 
     def with_target(self, target: Target | None) -> Self:
         """The same with a numeric label that was cut into classes."""
@@ -179,8 +192,8 @@ class MosaicGenerator(AbstractGenerator):
                 cells[:, column] = draw_cells(self.inside[:, span], group, none, label, rng)
         for column, cell in given.items():
             cells[:, column] = cell
-        atoms = Atoms(self.atoms, self.atom_shares)
-        return decode(cells, label, columns, self.label, layout, rng, atoms)
+        atoms, heaps = Atoms(self.atoms, self.atom_shares), Heaps(self.heaps, self.heap_weights)
+        return decode(cells, label, columns, self.label, layout, rng, atoms, heaps)
 
     def rows(
         self,
