@@ -140,7 +140,12 @@ def test_heaps_of_a_file_are_checked(heaps):
     heaps.check(LAYOUT)
     Heaps.none().check(LAYOUT)
     places = heaps.places
-    for other in (places + [10, 0, 0], places * [1, 0, 1], places * [1, 10**6, 1], places[::-1]):
+    for other in (
+        places + np.array([10, 0, 0]),
+        places * [1, 0, 1],
+        places * [1, 10**6, 1],
+        places[::-1],
+    ):
         with pytest.raises(NacreError):
             dataclasses.replace(heaps, places=other).check(LAYOUT)
     with pytest.raises(NacreError):
