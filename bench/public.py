@@ -35,7 +35,7 @@ SCHEMA = Schema(
 )
 EVERY = 10  # fits after which the counts so far are printed
 # Nothing looks for single values here, so spikes are lost, which a page must not hide.
-METHOD = Mosaic(fits=1, components=4, steps=4, teacher=0, single=0, several=0, bins=4)
+METHOD = Mosaic(fits=1, components=4, steps=4, teacher=0, single=0, heaps=0, several=0, bins=4)
 
 
 def spiked(rows: int, seed: int) -> pd.DataFrame:

@@ -117,6 +117,49 @@ def values_exist(real: pd.DataFrame, made: pd.DataFrame) -> dict[str, float]:
     return found
 
 
+def heaped(rows: int) -> Callable[[np.random.Generator], Case]:
+    """Amounts under a wide bound, mostly at hundreds or quarters, beside smooth ones."""
+
+    def make(rng: np.random.Generator) -> Case:
+        amount, price = rng.lognormal(9, 1.2, rows), rng.lognormal(5, 1, rows)
+        part = rng.random(rows)
+        coarse = np.select([part < 0.8, part < 0.95], [100.0, 1.0], 0.01)
+        fine = np.where(rng.random(rows) < 0.6, 0.25, 0.01)
+        frame = pd.DataFrame(
+            {
+                "amount": ((amount / coarse).round() * coarse).round(2).clip(0, 10_000_000),
+                "price": ((price / fine).round() * fine).round(2).clip(0, 100_000),
+                "smooth": rng.lognormal(9, 1.2, rows).round(2).clip(0, 10_000_000),
+            }
+        )
+        plain = columns(
+            amount=number(0, 10_000_000, decimals=2),
+            price=number(0, 100_000, decimals=2),
+            smooth=number(0, 10_000_000, decimals=2),
+        )
+        return labeled(frame, np.where(amount > 10_000, 0.7, 0.3), rng), plain, plain
+
+    return make
+
+
+def rounded(real: pd.DataFrame, made: pd.DataFrame) -> dict[str, float]:
+    """How far the shares of rows at multiples of round steps are off."""
+
+    def at(table: pd.DataFrame, name: str, step: int, beyond: int = 0) -> float:
+        cents = (table[name] * 100).round().astype(int)
+        wider = cents % beyond == 0 if beyond else False
+        return float(((cents % step == 0) & ~np.asarray(wider)).mean())
+
+    steps = {"hundreds": (10_000,), "other units": (100, 10_000)}
+    asked = [("amount", name, each) for name, each in steps.items()]
+    asked += [("amount", "thousands", (100_000,)), ("price", "quarters", (25,))]
+    asked += [("smooth", name, each) for name, each in steps.items()]
+    return {
+        f"{column}, {name}": abs(at(made, column, *each) - at(real, column, *each))
+        for column, name, each in asked
+    }
+
+
 def determined(rng: np.random.Generator) -> Case:
     """Codes and their groups, a number of each group, sums, products, and gaps with a reason."""
     code = rng.choice(CODES, ROWS, p=rng.dirichlet(np.full(len(CODES), 4.0)))
@@ -244,6 +287,8 @@ def shares(real: pd.DataFrame, made: pd.DataFrame) -> dict[str, float]:
 CASES: dict[str, tuple[Callable[[np.random.Generator], Case], Measure]] = {
     "spikes": (spikes, spikes_kept),
     "few values": (few_values, values_exist),
+    "heaped, 5,000 rows": (heaped(5000), rounded),
+    "heaped, 20,000 rows": (heaped(ROWS), rounded),
     "facts": (determined, facts_hold),
     "rules": (rules, shares),
 }
@@ -273,7 +318,9 @@ def main(arguments: list[str]) -> None:
     kept = json.loads(chosen.output.read_text()) if chosen.output.exists() else {}
     for method in chosen.methods:
         for name in chosen.cases:
-            for way in chosen.ways or ["plain", "stated"]:
+            # There is nothing to be stated about amounts of which only some are round.
+            both = ["plain"] if name.startswith("heaped") else ["plain", "stated"]
+            for way in chosen.ways or both:
                 found = [run(name, way, seed, method) for seed in range(chosen.seeds)]
                 mean = {key: float(np.mean([each[key] for each in found])) for key in found[0]}
                 kept[f"{method} | {name} | {way}"] = {"seeds": chosen.seeds, **mean}

@@ -5,6 +5,7 @@ contribution (add-remove) or by the difference of two (replace-one).  The search
 all pairs of many rows, among them every extreme one, then climb from the worst pair.
 """
 
+import dataclasses
 import itertools
 
 import jax
@@ -14,6 +15,12 @@ import pyarrow as pa
 import pytest
 from tests.vaults import open_vault
 
+from nacre.embed.marginals import cell_places, table_features
+from nacre.embed.rounds import round_features
+from nacre.histograms.cells import table_columns
+from nacre.methods.heaps import NORM as HEAPS_NORM
+from nacre.methods.heaps import heaps_question
+from nacre.methods.mosaic.finer import finer_question
 from nacre.rows import Label, Row, TableEncoder
 from nacre.schema import Categorical, Integer, Real, Schema
 from nacre.vault import Adjacency, Bound, Segment, Sum
@@ -81,6 +88,26 @@ def products_of_circles(row):
     return Products(circle(row), twice, -twice)
 
 
+def round_steps():
+    """The steps that numbers are multiples of, as methods ask for them."""
+    columns = table_columns(ENCODER.layout, None, 512)
+    (question,) = heaps_question(columns, ENCODER.layout, 1.0)
+    places, weight = cell_places(ENCODER.layout, columns), int(HEAPS_NORM / 2**0.5)
+    return round_features(places, columns, ENCODER.layout, (0, 1), weight), question.bound
+
+
+def pairs_of_values():
+    """Two tables of pairs of values, weighted as Mosaic does."""
+    columns = table_columns(ENCODER.layout, None, 512)
+    wide = tuple(dataclasses.replace(column, size=9) for column in columns[2:])
+    question = finer_question(wide, 2, HEAPS_NORM, 1.0)
+    sizes, weight = [column.size for column in columns], int(HEAPS_NORM / 2**0.5)
+    every = np.concatenate([np.arange(size) for size in sizes])
+    tables = [(2, 3), (3, 2)]
+    places = cell_places(ENCODER.layout, columns)
+    return table_features(places, every, sizes, tables, [weight] * 2), question.bound
+
+
 def block(*segments, **more):
     return Bound(segments=tuple(Segment(**s) for s in segments), **more)
 
@@ -117,6 +144,8 @@ CASES = {
         pairs_of_codes,
         block({"size": 7, "norm": 2**0.5, "signed": False}, by=LABEL, count=1.0),
     ),
+    "round steps": round_steps(),
+    "pairs of values": pairs_of_values(),
     "wild sparse": (wild_sparse, block({"size": 2, "norm": 5.0}, {"size": 2, "norm": 7.0})),
     "lying products": (wild_products, block({"size": 2, "norm": 0.5}, {"size": 6, "norm": 1.0})),
     "products by label": (

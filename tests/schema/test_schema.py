@@ -52,7 +52,10 @@ def test_zero_is_the_tick_nearest_to_it(column, zero):
 
 def test_layout():
     assert SCHEMA.layout == Layout(
-        numbers=(Number("age", 73, 0), Number("wage", 2**30, 0)),
+        numbers=(
+            Number("age", 73, 0, rounds=((5, 3), (10, 3), (25, 8), (50, 33))),
+            Number("wage", 2**30, 0),
+        ),
         codes=(Code("sex", 4), Code("wage", 2, "missing"), Code("member", 2)),
     )
     assert SCHEMA.layout.number("wage") == 1

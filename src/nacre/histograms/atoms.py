@@ -27,6 +27,8 @@ Index = NDArray[np.int64]
 EXPLAINED = 0.9  # of the rows in a number's heavy cells lie at single values, or on one step
 SINGLE = 0.25  # and these are at most so many of the ticks there
 CELLS = 3  # heavy cells at least, for that to be said
+SEEN = 0.5  # of a number's rows in wide cells, at least, if a step is to be said of all of them
+ON_STEP = 50_000  # ticks at most that are listed as a number's step
 MOVED = 0.05  # at most so many rows go to the nearest single value
 # Steps that people round to, widest first, and those of months, weeks, hours and dozens.
 STEPS = sorted(
@@ -88,7 +90,7 @@ class Look:
         chosen: list[tuple[int, int, int]] = []
         taken = 0
         for less, place, cell, width in sorted(found):
-            heavy = -less > _bar(room) * noise or not chosen
+            heavy = -less > sure_among(room) * noise or not chosen
             if heavy and taken + width <= room:
                 chosen.append((place, cell, width))
                 taken += width
@@ -150,7 +152,7 @@ class Atoms:
 
 def find_atoms(histograms: Histograms, look: Look, counts: Array, noise: float) -> Atoms:
     """The ticks whose counts (of rows, with this noise) stand out, by cell."""
-    bar = _bar(look.size) * noise
+    bar = sure_among(look.size) * noise
     rows: list[tuple[int, int, int, float]] = []
     for place, starts in look.starts.items():
         column = _number(histograms, place)
@@ -162,7 +164,9 @@ def find_atoms(histograms: Histograms, look: Look, counts: Array, noise: float) 
             own[cell] = Heavy(low, part, float(mass[cell]), bar)
         first = deviation(histograms.noise) * np.sqrt(len(histograms.sizes))
         step = _lattice(list(own.values()), noise)
-        if step is not None:
+        wide = column.cells.widths > 1
+        seen = sum(part.mass for part in own.values()) >= SEEN * mass[: len(wide)][wide].sum()
+        if seen and step is not None and column.cells.widths[wide].sum() <= ON_STEP * step[0]:
             found = _on_lattice(histograms, place, own, *step)
         elif _discrete(own, column, bar):
             found = {cell: heavy.shares(0.0) for cell, heavy in own.items()}
@@ -218,7 +222,7 @@ def _number(histograms: Histograms, place: int) -> NumberColumn:
     return column
 
 
-def _bar(counted: int) -> float:
+def sure_among(counted: int) -> float:
     """So many deviations above zero a count must be among so many: hardly one of noise is."""
     return float(np.sqrt(SURE**2 + 2 * np.log(max(counted, 1))))
 
@@ -262,7 +266,8 @@ def _nearest(
 def _lattice(cells: Sequence[Heavy], noise: float) -> tuple[int, int] | None:
     """The widest step on which nearly all rows of the heavy cells lie, and a tick that is on it.
 
-    The two heaviest ticks do not count: any two lie on some lattice.
+    The two heaviest ticks do not count: any two lie on some lattice.  As many sums are compared as
+    a step has first ticks, so that among wide steps more is needed than among a few.
     """
     ticks = np.concatenate([part.low + np.arange(len(part.counts)) for part in cells])
     counts = np.concatenate([part.counts for part in cells])
@@ -274,7 +279,7 @@ def _lattice(cells: Sequence[Heavy], noise: float) -> tuple[int, int] | None:
         sums = np.bincount(residue, counts, step)
         first = int(sums.argmax())
         places = int((residue == first).sum())
-        sure = sums[first] - total / step > SURE * noise * np.sqrt(places)
+        sure = sums[first] - total / step > sure_among(step) * noise * np.sqrt(places)
         if places >= 2 * CELLS and sure and sums[first] >= EXPLAINED * total:
             return step, first
     return None

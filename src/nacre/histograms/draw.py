@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from nacre.histograms.atoms import Atoms
 from nacre.histograms.cells import CodeColumn, Column
+from nacre.histograms.heaps import Heaps
 from nacre.histograms.likelihood import likelihoods
 from nacre.schema import Encoded, Layout
 
@@ -181,8 +182,9 @@ def decode(
     layout: Layout,
     rng: np.random.Generator,
     atoms: Atoms | None = None,
+    heaps: Heaps | None = None,
 ) -> Encoded:
-    """Cells as encoded rows: a number's tick is uniform within its cell, but for its atoms."""
+    """Cells as encoded rows: a number's tick is uniform in its cell, but for heaps and atoms."""
     ticks = np.zeros((len(cells), len(layout.numbers)), np.int64)
     codes = np.zeros((len(cells), len(layout.codes)), np.int32)
     for cell, column in zip(cells.T, columns, strict=True):
@@ -190,7 +192,10 @@ def decode(
             codes[:, column.code] = cell
             continue
         missing = cell == column.cells.size
-        drawn = column.cells.draw(np.where(missing, 0, cell), rng)
+        here = np.where(missing, 0, cell)
+        drawn = column.cells.draw(here, rng)
+        if heaps is not None:
+            drawn = heaps.draw(column.number, column.cells, here, drawn, rng)
         if atoms is not None:
             drawn = atoms.draw(column.number, cell, drawn, rng)
         ticks[:, column.number] = np.where(missing, 0, drawn)

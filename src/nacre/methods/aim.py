@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 from nacre.histograms.cells import EXACT_TICKS
 from nacre.methods.graphical import shared
 from nacre.methods.graphical.shared import Design
+from nacre.methods.heaps import MEANING
 from nacre.methods.method import AbstractMethod
 from nacre.methods.settings import setting, settle
 from nacre.rows import TableEncoder
@@ -39,6 +40,7 @@ class AIM(AbstractMethod):
     choosing: float = setting(
         0.1, "share for the choices; counting the chosen gets the rest", low=0.001, high=0.998
     )
+    heaps: float = setting(0.02, MEANING, low=0.001, high=0.5, or_zero=True)
     cells: int = setting(
         512,
         "most values of a number with a cell each; else 256, finer near zero",
@@ -81,7 +83,11 @@ class AIM(AbstractMethod):
     ) -> tuple[Sum | Choice, ...]:
         """Histograms, all choices, and for each round the counts of the chosen pairs."""
         return shared.make_questions(
-            encoder, self.design(encoder), first=self.first, choosing=self.choosing
+            encoder,
+            self.design(encoder),
+            first=self.first,
+            choosing=self.choosing,
+            heaps=self.heaps,
         )
 
     def learn(self, vault: Vault, plan: Plan, *, key: Any) -> GraphicalGenerator:

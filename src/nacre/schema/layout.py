@@ -21,7 +21,8 @@ class Number:
     """A number or time, encoded as a tick from 0 to `ticks`.
 
     `zero` is the tick nearest to the value 0, if the values have a natural zero; `spikes` are
-    ticks that many rows are said to share, `common` those that many rows often do.
+    ticks that many rows are said to share, `common` those that many rows often do.  `rounds` are
+    the steps that people round to, finest first: every so many ticks, from a first one on.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Number:
     zero: int | None = None
     spikes: tuple[int, ...] = ()
     common: tuple[int, ...] = ()
+    rounds: tuple[tuple[int, int], ...] = ()
 
     @property
     def shift(self) -> int:

@@ -201,7 +201,8 @@ class Schema:
         for name, column in self.columns.items():
             if column.ticks is not None:
                 stated, common = column.spike_ticks
-                numbers.append(Number(name, column.ticks, column.zero, stated, common))
+                number = Number(name, column.ticks, column.zero, stated, common, column.rounds)
+                numbers.append(number)
                 if column.nullable:
                     codes.append(Code(name, 2, "missing"))
             elif column.size is not None:

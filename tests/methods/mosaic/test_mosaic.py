@@ -42,17 +42,17 @@ def test_a_narrow_table_is_counted_in_full():
     found = design(schema())
     assert found.by_class and found.joined == 5
     assert found.size == 3 * 24 * 24 + 6 * 24 * 6 + 36 + 3 * 24 + 2 * 6
-    sizes, first, single, pairs, choices, chosen = questions(Mosaic(), schema())
+    asked = questions(Mosaic(), schema())
+    sizes, first, single, heaps, pairs, finer, choices, chosen = asked
     assert sizes.bound.sensitivity(Adjacency.ADD_REMOVE) == 1
     assert sizes.bound.sensitivity(Adjacency.REPLACE_ONE) == pytest.approx(2**0.5)
     assert first.bound.segments[0].norm == pytest.approx(5**0.5)
-    assert single.bound.segments[0].norm == pairs.bound.segments[0].norm == NORM
+    assert {each.bound.segments[0].norm for each in (single, heaps, pairs, finer)} == {NORM}
     assert choices.bound.block_change(Adjacency.ADD_REMOVE) == 1
     assert chosen.bound.sensitivity(Adjacency.ADD_REMOVE) == pytest.approx(2**0.5)
-    shares = [question.share for question in (sizes, first, single, pairs, choices, chosen)]
-    assert sum(shares) == pytest.approx(1)
-    assert len(questions(Mosaic(several=0), schema())) == 4
-    assert len(questions(Mosaic(), schema(classes=0))) == 4
+    assert sum(question.share for question in asked) == pytest.approx(1)
+    assert len(questions(Mosaic(several=0, finer=0), schema())) == 5
+    assert len(questions(Mosaic(), schema(classes=0))) == 6
 
 
 def test_small_tables_are_seen_through_fewer_cells():
@@ -69,13 +69,14 @@ def test_small_tables_are_seen_through_fewer_cells():
     assert "number of rows" not in [q.name for q in questions(Mosaic(), few)]
 
 
-def test_single_values_are_looked_for_only_where_cells_hold_several():
+def test_single_and_round_values_are_looked_for_only_where_cells_hold_several():
     short = schema(0, 2, 2, x=Integer(low=0, high=100), z=Real(low=0, high=1))
     names = [q.name for q in questions(Mosaic(), short)]
     assert names[:3] == ["number of rows", "histograms", "pairs of columns"]
-    assert [q.name for q in questions(Mosaic(single=0), schema())] == names
+    assert [q.name for q in questions(Mosaic(single=0, heaps=0), schema())] == names
     alone = questions(Mosaic(), schema(1, 0, 0))
-    assert [q.name for q in alone] == ["number of rows", "histograms", "values in heavy cells"]
+    looks = ["values in heavy cells", "round values"]
+    assert [q.name for q in alone] == ["number of rows", "histograms", *looks]
     assert sum(q.share for q in alone) == pytest.approx(1)
 
 

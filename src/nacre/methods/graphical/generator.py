@@ -20,6 +20,7 @@ from nacre.histograms.cells import (
 from nacre.histograms.columns import known_columns
 from nacre.histograms.crosstable import CrossTable, single_tables
 from nacre.histograms.draw import decode, draw_bins, draw_cells, pick
+from nacre.histograms.heaps import Heaps
 from nacre.histograms.measured import measured
 from nacre.histograms.measurement import Measurement
 from nacre.methods.graphical.tree import Network, Tree
@@ -63,6 +64,8 @@ class GraphicalGenerator(AbstractGenerator):
         most: cells of a number, as in `table_columns`.
         label: the place among the codes of the column that is the class, if there is one.
         layout: of the rows.
+        heaps: (H, 3) steps that numbers are multiples of: number, ticks of the step, first tick.
+        heap_weights: (H,) of one tick on that step.
         fixed: codes that every row is to have.
     """
 
@@ -75,6 +78,12 @@ class GraphicalGenerator(AbstractGenerator):
     most: int = stored.field(stored.Whole(low=FEWEST_CELLS, high=EXACT_TICKS))
     label: int | None = stored.field(stored.Whole(low=0, optional=True))
     layout: Layout = stored.from_encoder("layout")
+    heaps: Index = stored.field(
+        stored.Array(None, 3, dtype=np.int64, low=0), default_factory=lambda: Heaps.none().places
+    )
+    heap_weights: NDArray[np.float64] = stored.field(
+        stored.Array(None, dtype=np.float64, low=0), default_factory=lambda: Heaps.none().weights
+    )
     fixed: Mapping[int, int] = dataclasses.field(default_factory=dict)
 
     def given(self, fixed: Mapping[int, int]) -> Self:
@@ -95,7 +104,8 @@ class GraphicalGenerator(AbstractGenerator):
             cells[:, column] = draw_cells(inside, group[0], bins[:, column], label, rng)
         for column, cell in given.items():
             cells[:, column] = cell
-        return decode(cells, label, columns, self.label, layout, rng)
+        heaps = Heaps(self.heaps, self.heap_weights)
+        return decode(cells, label, columns, self.label, layout, rng, heaps=heaps)
 
     def _conditioned(self, given: Mapping[int, int], label: int | None) -> Network:
         network, evidence = self.network, {}
@@ -164,6 +174,7 @@ class GraphicalGenerator(AbstractGenerator):
             if np.abs(sums - 1).max() > TOLERANCE:
                 raise NacreError(DAMAGED)
         _check_network(self.network, widths)
+        Heaps(self.heaps, self.heap_weights).check(self.layout)
 
 
 def _check_network(network: Network, widths: list[int]) -> None:

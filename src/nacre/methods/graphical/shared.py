@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from nacre.errors import NacreError
 from nacre.histograms.cells import CodeColumn, Column, table_columns
+from nacre.methods.heaps import HEAPS, ask_heaps, heaps_question
 from nacre.rows import TableEncoder
 from nacre.vault import Bound, Choice, Segment, Sum
 
@@ -80,29 +81,32 @@ def make_design(
 
 
 def make_questions(
-    encoder: TableEncoder, design: Design, *, first: float, choosing: float
+    encoder: TableEncoder, design: Design, *, first: float, choosing: float, heaps: float
 ) -> tuple[Sum | Choice, ...]:
-    """Histograms, all choices, and for each round the counts of the chosen pairs."""
+    """Histograms, round values, all choices, and for each round the counts of the chosen pairs."""
     from nacre.methods.graphical.fit import require_mbi
 
     require_mbi()
     label = None if design.label is None else encoder.label
     given = f" for each value of '{label.name}'" if label else ""
     size, width = sum(column.size for column in design.columns), len(design.columns)
+    left = 1 - first if design.pairs else 1.0
+    heaped = heaps_question(design.columns, encoder.layout, heaps * left)
+    spent = sum(question.share for question in heaped)
     histograms = Sum(
         name="histograms",
         meaning="how many rows lie in each cell of each column" + given,
         bound=Bound(segments=(Segment(size=size, norm=math.sqrt(width), signed=False),), by=label),
-        share=first if design.pairs else 1.0,
+        share=first if design.pairs else 1.0 - spent,
     )
     if not design.pairs:
-        return (histograms,)
+        return (histograms, *heaped)
     block = Segment(size=design.slots**2, norm=1.0, signed=False)
     choices = Choice(
         name="choices of pairs",
         meaning="which pairs of columns to count" + given,
         bound=Bound(segments=(block,) * len(design.pairs), by=label),
-        share=choosing,
+        share=choosing * (1 - spent / left),
         count=design.rounds * design.each,
     )
     counts = [
@@ -110,11 +114,11 @@ def make_questions(
             name=f"pairs of columns, round {place + 1}",
             meaning=f"how many rows lie in each pair of bins of {design.each} chosen pairs" + given,
             bound=Bound(segments=(block,) * design.each, by=label),
-            share=(1 - first - choosing) / design.rounds,
+            share=(1 - first - spent - choosing * (1 - spent / left)) / design.rounds,
         )
         for place in range(design.rounds)
     ]
-    return (histograms, choices, *counts)
+    return (histograms, *heaped, choices, *counts)
 
 
 def learn(
@@ -125,6 +129,8 @@ def learn(
 
     from nacre.embed.blocks import block_features
     from nacre.embed.marginals import cell_places, single_features
+    from nacre.histograms.atoms import Atoms
+    from nacre.histograms.heaps import Heaps
     from nacre.histograms.histograms import Histograms
     from nacre.methods.graphical.learn import Learner
 
@@ -133,6 +139,10 @@ def learn(
     places = cell_places(encoder.layout, design.columns)
     sums = vault.sum(first, single_features(places))  # type: ignore[arg-type]
     histograms = Histograms.of(design.columns, sums.values, sums.noise[0])
+    heaps = Heaps.none()
+    if rest and rest[0].name == HEAPS:
+        asked: Sum = rest.pop(0)  # type: ignore[assignment]
+        heaps = ask_heaps(vault, asked, encoder.layout, histograms, places, Atoms.none())
     learner = Learner.of(
         histograms,
         label=design.label,
@@ -145,7 +155,7 @@ def learn(
         steps=steps,
     )
     if not rest:
-        return learner.generator(encoder.layout, design.most)
+        return learner.generator(encoder.layout, design.most, heaps)
     table = np.concatenate(learner.cell_bins)
     slots = [design.slots] * len(design.columns)
 
@@ -165,7 +175,7 @@ def learn(
         learner.add(picked, found.values, found.noise[0])
         vault.report("fitting the model", place / (len(rounds) + 1))
         learner.fit(last=place == len(rounds))
-    return learner.generator(encoder.layout, design.most)
+    return learner.generator(encoder.layout, design.most, heaps)
 
 
 def _column_of(design: Design, label: int | None) -> int | None:

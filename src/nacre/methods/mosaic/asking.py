@@ -19,7 +19,9 @@ from nacre.embed.marginals import (
 )
 from nacre.embed.ticks import tick_features
 from nacre.histograms.atoms import Atoms, Look, find_atoms, looked_at
+from nacre.histograms.heaps import Heaps
 from nacre.histograms.histograms import Histograms
+from nacre.methods.heaps import HEAPS, ask_heaps
 from nacre.methods.mosaic.counting import plan_counting
 from nacre.methods.mosaic.design import Design
 from nacre.methods.mosaic.learn import Loose, Pairs
@@ -48,6 +50,7 @@ class Seen:
         histograms: of all columns by class.
         target: a numeric label that was cut into classes, if there is one.
         atoms: single values inside cells.
+        heaps: round steps that numbers inside cells are multiples of.
     """
 
     design: Design
@@ -55,6 +58,7 @@ class Seen:
     histograms: Histograms
     target: Target | None
     atoms: Atoms
+    heaps: Heaps
 
 
 def ask_histograms(
@@ -82,7 +86,10 @@ def ask_histograms(
     atoms = Atoms.none()
     if rest and rest[0].name == LOOK:
         atoms = _ask_atoms(vault, design, histograms, places, rest.pop(0))
-    return Seen(design, places, histograms, target, atoms), rest
+    heaps = Heaps.none()
+    if rest and rest[0].name == HEAPS:
+        heaps = ask_heaps(vault, rest.pop(0), encoder.layout, histograms, places, atoms)
+    return Seen(design, places, histograms, target, atoms, heaps), rest
 
 
 def _ask_atoms(

@@ -8,6 +8,7 @@ import numpy as np
 
 from nacre.errors import NacreError
 from nacre.histograms.atoms import Atoms
+from nacre.histograms.heaps import Heaps
 from nacre.methods.mosaic.generator import SLOTS, WIDEST
 from nacre.methods.mosaic.tables import joined_pairs
 
@@ -32,6 +33,7 @@ def check(generator: MosaicGenerator) -> None:
     _check_kept(g)
     _check_target(g)
     Atoms(g.atoms, g.atom_shares).check(g.layout, g.sizes)
+    Heaps(g.heaps, g.heap_weights).check(g.layout)
 
 
 def _check_target(g: MosaicGenerator) -> None:
@@ -114,6 +116,7 @@ def _check_pairs(g: MosaicGenerator, classes: int) -> list[bool]:
         start += size
     if g.trust is not None and not any(joined):
         raise NacreError("The mosaic has a teacher but no column that it could look at.")
+    _check_finer(g, joined)
     for what, named, found in (("teacher", g.pairs, g.pair_tilt), ("links", g.links, g.linked)):
         total = 0
         for left, right in named.tolist():
@@ -125,3 +128,14 @@ def _check_pairs(g: MosaicGenerator, classes: int) -> list[bool]:
         if found.shape != ((classes, total) if named is g.pairs else (total,)):
             raise NacreError(f"The mosaic's {what} has tables of other pairs.")
     return joined
+
+
+def _check_finer(g: MosaicGenerator, joined: list[bool]) -> None:
+    """Tables of pairs of cells are of two different joined columns each, and as large as these."""
+    size = 0
+    for left, right in g.finer.tolist():
+        if left == right or not all(c < len(joined) and joined[c] for c in (left, right)):
+            raise NacreError("The mosaic has pairs of values of a column that is not there.")
+        size += g.sizes[left] * g.sizes[right]
+    if g.finer_shares.shape != (size,):
+        raise NacreError("The mosaic has pairs of values of other columns.")

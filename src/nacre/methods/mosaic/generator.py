@@ -32,8 +32,9 @@ from nacre.histograms.draw import (
     pick,
     slopes,
 )
+from nacre.histograms.heaps import Heaps
 from nacre.histograms.measurement import Measurement
-from nacre.methods.mosaic.sparse import relink
+from nacre.methods.mosaic.sparse import Link, relink
 from nacre.nets import stored
 from nacre.nets.generator import AbstractGenerator
 from nacre.schema import Encoded, Layout
@@ -80,6 +81,10 @@ class MosaicGenerator(AbstractGenerator):
         pair_noise: (pairs,) the deviation of one of these counts.
         atoms: (A, 3) single values inside wide cells: number, cell and tick.
         atom_shares: (A,) of the rows of their cells.
+        finer: (F, 2) joined columns whose pairs of single values were counted.
+        finer_shares: (sum of these tables' sizes,) of each pair of cells.
+        heaps: (H, 3) steps that numbers are multiples of: number, ticks of the step, first tick.
+        heap_weights: (H,) of one tick on that step.
         target: the column that is a numeric label, if there is one.
         target_classes: (cells of that column,) the class of each; those that are missing come last.
         fixed: codes that every row is to have.
@@ -122,6 +127,18 @@ class MosaicGenerator(AbstractGenerator):
     atom_shares: Array = stored.field(
         stored.Array(None, low=0), default_factory=lambda: Atoms.none().shares
     )
+    finer: Index = stored.field(
+        stored.Array(None, 2, dtype=np.int64, low=0), default_factory=lambda: NO_LINKS
+    )
+    finer_shares: Array = stored.field(
+        stored.Array(None, low=0), default_factory=lambda: np.zeros(0, np.float32)
+    )
+    heaps: Index = stored.field(
+        stored.Array(None, 3, dtype=np.int64, low=0), default_factory=lambda: Heaps.none().places
+    )
+    heap_weights: NDArray[np.float64] = stored.field(
+        stored.Array(None, dtype=np.float64, low=0), default_factory=lambda: Heaps.none().weights
+    )
     target: int | None = stored.field(stored.Whole(low=0, optional=True), default=None)
     target_classes: Index | None = stored.field(
         stored.Array(None, dtype=np.int64, low=0, optional=True), default=None
@@ -135,6 +152,19 @@ class MosaicGenerator(AbstractGenerator):
     def with_atoms(self, atoms: Atoms) -> Self:
         """The same with single values inside its cells."""
         return dataclasses.replace(self, atoms=atoms.places, atom_shares=atoms.shares)
+
+    def with_links(self, links: Sequence[Link]) -> Self:
+        """The same with other links, parents before their children."""
+        flat = np.concatenate([np.zeros(0), *(link.table.ravel() for link in links)])
+        return dataclasses.replace(
+            self,
+            links=np.array([(k.parent, k.child) for k in links], np.int64).reshape(-1, 2),
+            linked=flat.astype(np.float32),
+        )
+
+    def with_heaps(self, heaps: Heaps) -> Self:
+        """The same with numbers that are multiples of round steps inside its cells."""
+        return dataclasses.replace(self, heaps=heaps.places, heap_weights=heaps.weights)
 
     def with_target(self, target: Target | None) -> Self:
         """The same with a numeric label that was cut into classes."""
@@ -162,8 +192,8 @@ class MosaicGenerator(AbstractGenerator):
                 cells[:, column] = draw_cells(self.inside[:, span], group, none, label, rng)
         for column, cell in given.items():
             cells[:, column] = cell
-        atoms = Atoms(self.atoms, self.atom_shares)
-        return decode(cells, label, columns, self.label, layout, rng, atoms)
+        atoms, heaps = Atoms(self.atoms, self.atom_shares), Heaps(self.heaps, self.heap_weights)
+        return decode(cells, label, columns, self.label, layout, rng, atoms, heaps)
 
     def rows(
         self,
@@ -198,6 +228,11 @@ class MosaicGenerator(AbstractGenerator):
             cells[:, column] = draw_cells(inside, group, drawn, label, rng, slope)
         for column, cell in given.items():
             cells[:, column] = cell
+        if len(self.finer):
+            from nacre.methods.mosaic.finer import Finer
+
+            finer = Finer.of(self.finer, self.finer_shares, self.sizes)
+            finer.settle(cells, label, self, set(given), rng)
         return cells, label
 
     def _slope(self, column: int, component: Index, bins: Index) -> NDArray[np.float64] | None:
@@ -217,16 +252,32 @@ class MosaicGenerator(AbstractGenerator):
         self, bins: dict[int, Index], given: Mapping[int, int], rng: np.random.Generator
     ) -> None:
         """Draw bins again where a linked pair cannot be; what is given stays."""
-        weights, start = self.weights.sum(1, keepdims=True, dtype=np.float64), 0
-        for parent, child in self.links.tolist():
-            left, right = self._components(parent), self._components(child)
-            model = left.T @ (right * weights)
-            wanted = self.linked[start : start + model.size].reshape(model.shape).astype(np.float64)
-            start += model.size
+        for link in self.link_tables():
+            parent, child, wanted = link.parent, link.child, link.table
+            model = self.pair_moments(parent, child)
             if child not in given:
                 bins[child] = relink(bins[parent], bins[child], model, wanted, rng)
             elif parent not in given:
                 bins[parent] = relink(bins[child], bins[parent], model.T, wanted.T, rng)
+
+    def link_tables(self) -> list[Link]:
+        """The links, with the joint tables that they are to have."""
+        found, start = [], 0
+        for parent, child in self.links.tolist():
+            shape = tuple(int(self.group(column).max()) + 1 for column in (parent, child))
+            end = start + shape[0] * shape[1]
+            found.append(Link(parent, child, self.linked[start:end].reshape(shape).astype(float)))
+            start = end
+        return found
+
+    def pair_moments(self, left: int, right: int) -> NDArray[np.float64]:
+        """Chances of the mixtures' pairs of bins of two joined columns, (bins, bins)."""
+        weights = self.weights.sum(1, keepdims=True, dtype=np.float64)
+        return self._components(left).T @ (self._components(right) * weights)
+
+    def inside_of(self, column: int) -> Array:
+        """P(cell | bin, class) of a column, (C, cells)."""
+        return self.inside[:, self._span(column)]
 
     def posterior(self, cells: Index) -> NDArray[np.float64]:
         """P(class | joined columns), (n, C): the mixture's, tilted by the teacher."""

@@ -257,7 +257,7 @@ def without_label_model(
         done += int(group.max()) + 1
     cells = sum(column.size for column in histograms.columns)
     links = _links(histograms, pairs, components, weights) if pairs else []
-    return MosaicGenerator(
+    found = MosaicGenerator(
         components=components,
         weights=weights,
         bins=np.concatenate(groups).astype(np.int64),
@@ -265,8 +265,6 @@ def without_label_model(
         tilt=np.zeros((len(histograms.sizes), cells), np.float32),
         pairs=np.zeros((0, 2), np.int64),
         pair_tilt=np.zeros((len(histograms.sizes), 0), np.float32),
-        links=np.array([(k.parent, k.child) for k in links], np.int64).reshape(-1, 2),
-        linked=np.concatenate([np.zeros(0), *(k.table.ravel() for k in links)]).astype(np.float32),
         sizes=tuple(column.size for column in histograms.columns),
         most=most,
         trust=None,
@@ -275,6 +273,7 @@ def without_label_model(
         counts=np.concatenate(histograms.released, axis=1).astype(np.float32),
         noise=histograms.noise,
     )
+    return found.with_links(links)
 
 
 def _links(

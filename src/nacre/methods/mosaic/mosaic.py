@@ -2,10 +2,11 @@
 
 The first release is a fine histogram of every column for each class; from it alone follow coarse
 bins (a spike is a bin by itself, the others hold equal mass), and how many columns and bins the
-noise will let be seen.  Where numbers have cells of many values, a small release looks for single
-values in the heavy ones.  The last one counts pairs of bins for each class, within a public bound.
-A row touches one class only, so the label costs nothing.  The rest is post-processing: mixtures
-fitted as closely as the noise allows, and a label model taught by the same counts.
+noise will let be seen.  Where numbers have cells of many values, two small releases look for single
+values in the heavy ones, and for multiples of round steps in all.  The last one counts pairs of
+bins for each class, within a public bound.  A row touches one class only, so the label costs
+nothing.  The rest is post-processing: mixtures fitted as closely as the noise allows, and a label
+model taught by the same counts.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ import math
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 from nacre.histograms.cells import EXACT_TICKS, CodeColumn
+from nacre.methods.heaps import MEANING, heaps_question
 from nacre.methods.method import AbstractMethod, Outlook
 from nacre.methods.mosaic.design import Design, design_of
+from nacre.methods.mosaic.finer import FINER, finer_question
 from nacre.methods.mosaic.target import target_question
 from nacre.methods.randomness import public_rng
 from nacre.methods.settings import setting, settle
@@ -66,6 +69,7 @@ class Mosaic(AbstractMethod):
         high=0.5,
         or_zero=True,
     )
+    heaps: float = setting(0.02, MEANING, low=0.001, high=0.5, or_zero=True)
     cells: int = setting(
         512,
         "most values of a number that get a cell each; a number with more gets 256 cells",
@@ -96,6 +100,14 @@ class Mosaic(AbstractMethod):
         0.06,
         "share of what the histograms leave for tables of three and four columns that the model "
         "gets wrong about the label; 0 for none",
+        low=0.001,
+        high=0.9,
+        or_zero=True,
+    )
+    finer: float = setting(
+        0.04,
+        "share of what the histograms leave for pairs of single values of columns that go "
+        "together; 0 for none",
         low=0.001,
         high=0.9,
         or_zero=True,
@@ -159,41 +171,46 @@ class Mosaic(AbstractMethod):
             return (*before, first, *look)
         several = self.several if design.crossed else 0.0
         rest = 1.0 - self._first(design) - spent
+        finer = finer_question(design.columns, design.joined, NORM, rest * self.finer)
+        values = () if finer is None else (finer,)
         counts = Segment(size=design.size, norm=NORM, signed=False)
         pairs = design.joined * (design.joined - 1) // 2
         second = Sum(
             name=PAIRS,
             bound=Bound(segments=(counts,), by=label if design.by_class else None),
-            share=rest * (1 - several),
+            share=rest * (1 - several - (self.finer if values else 0.0)),
             unit=NORM / math.sqrt(pairs + len(design.columns) - design.joined),
             meaning=f"how many rows lie in each pair of bins of at most {pairs} pairs of columns"
             + (given if design.by_class else ""),
         )
         if not design.crossed or label is None:
-            return *before, first, *look, second
+            return *before, first, *look, second, *values
         from nacre.methods.mosaic.crossing import crossing_questions
 
         crossing = crossing_questions(design.crossed, label, rest * several)
-        return *before, first, *look, second, *crossing
+        return *before, first, *look, second, *values, *crossing
 
     def _look(self, encoder: TableEncoder, design: Design) -> tuple[Sum, ...]:
-        """The look for single values, if there is anything to look at."""
+        """The looks for single values and for heaps, if there is anything to look at."""
         from nacre.histograms.atoms import looked_at
 
         room = min(TICKS, self.values)
         columns = looked_at(design.columns, encoder.layout, room)
+        left = 1.0 - self._first(design) if design.joined > 1 else 1.0
+        heaps = heaps_question(design.columns, encoder.layout, self.heaps * left)
         if not columns or not self.single:
-            return ()
+            return heaps
         counts = Segment(size=room, norm=NORM, signed=False)
         return (
             Sum(
                 name=LOOK,
                 bound=Bound(segments=(counts,)),
-                share=self.single * (1.0 - self._first(design) if design.joined > 1 else 1.0),
+                share=self.single * left,
                 unit=NORM / math.sqrt(len(columns)),
                 meaning=f"how many rows have each single value in the heaviest cells of "
                 f"{len(columns)} numbers at most",
             ),
+            *heaps,
         )
 
     def _first(self, design: Design) -> float:
@@ -246,6 +263,7 @@ class Mosaic(AbstractMethod):
     def learn(self, vault: Vault, plan: Plan, *, key: Any) -> MosaicGenerator:
         """Release histograms, bin by them, release pairs, then fit and teach."""
         from nacre.methods.mosaic.asking import ask_histograms, ask_pairs
+        from nacre.methods.mosaic.finer import with_finer
         from nacre.methods.mosaic.learn import alone, refined
         from nacre.methods.mosaic.tables import with_tables
         from nacre.methods.mosaic.zeros import cuts, structural_zeros, with_zeros
@@ -257,7 +275,7 @@ class Mosaic(AbstractMethod):
         design, histograms, target = seen.design, seen.histograms, seen.target
         if not rest:
             found = alone(histograms, design.most, label, encoder.layout)
-            return found.with_atoms(seen.atoms).with_target(target)
+            return found.with_atoms(seen.atoms).with_heaps(seen.heaps).with_target(target)
         zeros = structural_zeros(encoder, design.columns)
         histograms = dataclasses.replace(histograms, begins=cuts(zeros, design.columns))
         order = _strongest(histograms, design.target)
@@ -267,11 +285,13 @@ class Mosaic(AbstractMethod):
         rng = public_rng(key)
         histograms, plain = self._fitted(vault, design, histograms, pairs, label, rng)
         plain = with_tables(plain.with_atoms(seen.atoms), counts, loose, histograms.noise)
-        plain = plain.with_target(target)
+        plain, rest = plain.with_heaps(seen.heaps).with_target(target), rest[1:]
+        if rest and rest[0].name == FINER:
+            plain = with_finer(vault, rest.pop(0), seen.places, histograms, counts, plain)
         if design.classes == 1 or not self.teacher:
             return plain
         seen = dataclasses.replace(seen, histograms=histograms)
-        return self._taught(vault, seen, pairs, plain, order, rest[1:], rng)
+        return self._taught(vault, seen, pairs, plain, order, rest, rng)
 
     def _fitted(
         self,

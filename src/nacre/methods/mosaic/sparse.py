@@ -104,15 +104,27 @@ def find_links(moments: Array, sparse: Sparse, blocks: Sequence[tuple[int, int]]
         for _ in range(ROUNDS):
             wanted *= (model.sum(1) / np.maximum(wanted.sum(1), 1e-12))[:, None]
             wanted *= model.sum(0) / np.maximum(wanted.sum(0), 1e-12)
-        link = Link(i, j, wanted)
-        if _surprise(wanted) > _surprise(wanted.T):
-            link = Link(j, i, wanted.T)
-        found.append((held - sparse.most[i, j], link))
+        found.append((held - sparse.most[i, j], directed(i, j, wanted)))
+    return as_forest([link for _, link in sorted(found, key=lambda each: -each[0])])
+
+
+def as_forest(links: Sequence[Link]) -> list[Link]:
+    """Those of the links, the first ones first, that give no column two parents and no circle.
+
+    Parents come before their children.
+    """
     chosen: list[Link] = []
-    for _, link in sorted(found, key=lambda each: -each[0]):
+    for link in links:
         if all(link.child != other.child for other in chosen) and not _leads(chosen, link):
             chosen.append(link)
     return _parents_first(chosen)
+
+
+def directed(i: int, j: int, table: Array) -> Link:
+    """A link of two columns, of which the child is the one that the other says more about."""
+    if _surprise(table) > _surprise(table.T):
+        return Link(j, i, table.T)
+    return Link(i, j, table)
 
 
 def relink(

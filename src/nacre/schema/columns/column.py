@@ -112,6 +112,11 @@ class Column(abc.ABC):
         return (), ()
 
     @property
+    def rounds(self) -> tuple[tuple[int, int], ...]:
+        """The ticks that people round to, by step: each so many ticks, from a first one on."""
+        return ()
+
+    @property
     @abc.abstractmethod
     def size(self) -> int | None:
         """How many codes, 'other' and 'missing' included; None for a number."""

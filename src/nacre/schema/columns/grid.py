@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import final
 
@@ -13,6 +15,9 @@ DIGITS = 15  # so many decimal digits survive float64
 # Where public tables keep what is no measurement (none, unknown, never, refused), so that these get
 # a cell of their own for nothing: 0, 1 and rows of nines, with either sign.
 COMMON = (0, *(sign * n for n in (1, 9, 99, 999, 9_999, 99_999) for sign in (1, -1)))
+# What people round numbers to, in units of the last decimal: a number that is a multiple of two of
+# these is one of their least common multiple, which is here, too.
+ROUND = tuple(sorted(d * 10**k for d in (1, 5, 25) for k in range(DIGITS)))
 
 
 @final
@@ -62,6 +67,29 @@ class Grid:
         tick, rest = divmod(units - self.first, self.step)
         there = units / float(self.unit) == value and not rest and 0 <= tick <= most
         return tick if there else None
+
+
+def lattices(
+    first: int, step: int, rounds: Iterable[int], ticks: int
+) -> tuple[tuple[int, int], ...]:
+    """(every, start) for each of `rounds`: the ticks whose first + step * tick are its multiples.
+
+    These are `start` and every so many ticks from there on; those that all ticks or none up to
+    `ticks` are on are left out.
+
+    Examples:
+        >>> lattices(17, 1, (1, 5, 10, 1000), 90)
+        ((5, 3), (10, 3))
+        >>> lattices(0, 25, (1, 5, 10, 50, 100), 1000)
+        ((2, 0), (4, 0))
+    """
+    found = {}
+    for each in rounds:
+        common = math.gcd(step, each)
+        every = each // common
+        if first % common == 0 and 1 < every <= ticks:
+            found[every] = -(first // common) * pow(step // common, -1, every) % every
+    return tuple(sorted(found.items()))
 
 
 def digits(value: float) -> int:

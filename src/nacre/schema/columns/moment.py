@@ -22,10 +22,13 @@ from nacre.schema.columns.column import (
     shown,
 )
 from nacre.schema.columns.date_format import DateFormat
+from nacre.schema.columns.grid import lattices
 
 DAY = 86_400_000_000
 UNITS = {"us": 1, "ms": 1000, "s": 10**6, "min": 60 * 10**6, "h": 3600 * 10**6, "d": DAY}
 UNITS["w"] = 7 * DAY
+# What people round times to, each a multiple of the one before.
+ROUND = (10**3, 10**6, *(minutes * UNITS["min"] for minutes in (1, 5, 15, 30)), UNITS["h"], DAY)
 
 
 @final
@@ -138,6 +141,11 @@ class Datetime(Column):
     def ticks(self) -> int:
         """See `Column`."""
         return (self._last - self._first) // self._length
+
+    @property
+    def rounds(self) -> tuple[tuple[int, int], ...]:
+        """See `Column`."""
+        return lattices(self._first, self._length, ROUND, self.ticks)
 
     @property
     def size(self) -> None:

@@ -25,7 +25,7 @@ from nacre.schema.columns.column import (
     settle,
     shown,
 )
-from nacre.schema.columns.grid import COMMON, DIGITS, Grid, dense_tick, digits
+from nacre.schema.columns.grid import COMMON, DIGITS, ROUND, Grid, dense_tick, digits, lattices
 
 LARGEST_INTEGER = 2**53 - 1  # float64, and so JSON and most tools, hold integers up to here
 REAL_TICKS = 2**30  # without `decimals`: an error of half a billionth of the range
@@ -137,6 +137,11 @@ class Integer(Column):
         """See `Column`."""
         ticks = [_inner_ticks(some, self.grid, self.ticks) for some in (self.spikes, COMMON)]
         return ticks[0], ticks[1]
+
+    @property
+    def rounds(self) -> tuple[tuple[int, int], ...]:
+        """See `Column`."""
+        return lattices(self.grid.first, self.grid.step, ROUND, self.ticks)
 
     @property
     def size(self) -> None:
@@ -321,6 +326,13 @@ class Real(Column):
             return ticks[0], ticks[1]
         stated = {self._tick(value) for value in self.spikes}
         return tuple(stated & set(self._exact)), tuple(self._exact)
+
+    @property
+    def rounds(self) -> tuple[tuple[int, int], ...]:
+        """See `Column`; nothing is known of numbers without decimals or a step."""
+        if self.grid is None:
+            return ()
+        return lattices(self.grid.first, self.grid.step, ROUND, self.ticks)
 
     @property
     def size(self) -> None:
