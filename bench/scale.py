@@ -24,10 +24,12 @@ from nacre.methods.method import AbstractMethod
 from nacre.rows import Stream, TableEncoder, open_source
 from nacre.schema import Schema
 from nacre.sites.terms import Terms
+from nacre.vault.doors.sum import Sums
 from nacre.vault.exact_sum import BLOCK
-from nacre.vault.rounds import Asked
+from nacre.vault.rounds import Answered, Asked
 
 COLUMNS, PART = 20, 250_000
+ROWS = 1e6  # by which the histograms are laid out
 Run = Callable[[Path], None]
 RESULTS = Path(__file__).parent / "results" / "scale.json"
 PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
@@ -103,10 +105,15 @@ def encode(schema: Schema) -> Run:
 
 
 def first_question(schema: Schema, method: str | AbstractMethod) -> Asked:
-    """The first sum that a method asks for."""
+    """The first sum of features that a method asks for; before it, it may count `ROWS` rows."""
     encoder = TableEncoder.of(schema)
     terms = Terms.of(encoder, method, seed=0, adjacency="add-remove", rows=None)
-    return terms.next_question(terms.nominal(), [])
+    asked, given = terms.next_question(terms.nominal(), []), []
+    while not (bound := asked.exact.bound).size:
+        sums = Sums(np.zeros((bound.classes, 0)), (), np.full(bound.classes, ROWS / bound.classes))
+        given.append(Answered(asked.question.name, asked.program, sums=sums))
+        asked = terms.next_question(terms.nominal(), given)
+    return asked
 
 
 def first_sum(method: str) -> Callable[[Schema], Run]:

@@ -6,13 +6,13 @@ import numbers
 import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from nacre.engines import on_engine
 from nacre.errors import NacreError
-from nacre.ledger import Ledger, charged, check_account, reserve_in
+from nacre.ledger import charged, check_account, reserve_in
 from nacre.methods import AbstractMethod, choose
 from nacre.methods.settings import as_data
 from nacre.model import Model
@@ -20,6 +20,9 @@ from nacre.plan import as_encoder, as_rows, make_plan, warn_about_links, warn_ab
 from nacre.rows import AbstractEncoder, Stream
 from nacre.schema import KEEP, ImageSchema, Schema
 from nacre.vault import Adjacency, Vault
+
+if TYPE_CHECKING:
+    from nacre.ledger import Ledger
 
 
 def fit(

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
@@ -28,6 +29,8 @@ def check_name(path: Path) -> None:
 
 FORMULA = "^[=+\\-@\\t\\r]"
 """How a text begins that a spreadsheet may take for a formula and run."""
+
+RISKY = np.isin(np.arange(256), list(b"=+-@\t\r"))  # the same, by the first byte
 
 
 @final
@@ -74,8 +77,8 @@ class Writer:
             self._parquet.write_table(table)
         else:
             header = not self._started
-            table = _plain(table)
             found = _formulas(table)
+            table = _plain(table)
             if self._safe:
                 names = [_quoted_name(name) for name in table.column_names]
                 table = _with_apostrophes(table, found).rename_columns(names)
@@ -97,14 +100,29 @@ def _plain(table: pa.Table) -> pa.Table:
 
 def _formulas(table: pa.Table) -> set[str]:
     """The columns of text in which some cell begins as a formula does; or whose own name does."""
-    found = set()
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-        if _quoted_name(name) != name or (
-            text and pc.any(pc.match_substring_regex(column, FORMULA)).as_py()
-        ):
-            found.add(name)
-    return found
+    return {
+        name
+        for name, column in zip(table.column_names, table.columns, strict=True)
+        if _quoted_name(name) != name or any(_begins_so(part) for part in column.chunks)
+    }
+
+
+def _begins_so(part: pa.Array) -> bool:
+    """Whether some text begins as a formula does, by the first byte of each."""
+    if pa.types.is_dictionary(part.type):
+        if not _begins_so(part.dictionary):  # so that cells need not be looked at
+            return False
+        part = part.unique().dictionary_decode()
+    if not (pa.types.is_string(part.type) or pa.types.is_large_string(part.type)):
+        return False
+    part = part.drop_null()
+    _, places, text = part.buffers()
+    if text is None or not len(part):
+        return False
+    width = np.int32 if pa.types.is_string(part.type) else np.int64
+    ends = np.frombuffer(places, width, len(part) + 1, part.offset * np.dtype(width).itemsize)
+    starts = ends[:-1][ends[1:] > ends[:-1]]
+    return bool(RISKY[np.frombuffer(text, np.uint8)[starts]].any())
 
 
 def _with_apostrophes(table: pa.Table, names: set[str]) -> pa.Table:

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from nacre.histograms import likelihood
-from nacre.histograms.draw import log_posterior
-from nacre.histograms.likelihood import MOST, likelihoods
+from nacre.histograms.likelihood import MOST, class_weights, log_posterior
 
 SIZES = (3, 5, 2, 7, 4)
 COMPONENTS = 40
@@ -27,21 +26,24 @@ def shares(found):
     return found / found.sum(1, keepdims=True)
 
 
+@pytest.mark.parametrize("classes", [2, 6])
 @pytest.mark.parametrize("room", [1 << 21, 40 * COMPONENTS, 1])
-def test_products_of_tables_are_products_of_columns(monkeypatch, room):
-    monkeypatch.setattr(likelihood, "ROOM", room)
+def test_products_of_tables_are_products_of_columns(monkeypatch, room, classes):
+    monkeypatch.setattr(likelihood, "ROOMS", (room,))
     logs, places = mixture(SIZES)
-    blocks = likelihoods(logs, places)
-    assert blocks is not None
-    found = np.concatenate([block.copy() for block in blocks])
-    wanted = np.exp(logs.astype(np.float64)[places].sum(1))
+    w = np.random.default_rng(2).dirichlet(np.ones(classes), COMPONENTS).astype(np.float32)
+    found = class_weights(logs, w, places)
+    assert found is not None
+    wanted = np.exp(logs.astype(np.float64)[places].sum(1)) @ w
     np.testing.assert_allclose(shares(found), shares(wanted), atol=1e-5)
 
 
 def test_few_tables_or_none(monkeypatch):
-    monkeypatch.setattr(likelihood, "ROOM", 1)
-    assert likelihoods(*mixture((2,) * MOST)) is not None
-    assert likelihoods(*mixture((2,) * (MOST + 1))) is None
+    monkeypatch.setattr(likelihood, "ROOMS", (1,))
+    w = np.ones((COMPONENTS, 1), np.float32)
+    for columns, fits in ((MOST, True), (MOST + 1, False)):
+        logs, places = mixture((2,) * columns)
+        assert (class_weights(logs, w, places) is not None) is fits
 
 
 def test_unlikely_everywhere_is_not_lost():
@@ -58,5 +60,5 @@ def test_posteriors_do_not_depend_on_the_way(monkeypatch, room):
     rng = np.random.default_rng(1)
     p, w = np.exp(logs).T, rng.dirichlet(np.ones(3), COMPONENTS).astype(np.float32)
     usual = log_posterior(p, w, places)
-    monkeypatch.setattr(likelihood, "ROOM", room)
+    monkeypatch.setattr(likelihood, "ROOMS", (room,))
     np.testing.assert_allclose(log_posterior(p, w, places), usual, atol=2e-4)

@@ -93,6 +93,10 @@ app.command("audit", cls=Command)(audit.audit)
 
 def main() -> None:
     """The entry point of the command `nacre`."""
+    # Threads do not pay for products of small matrices (`nacre.nets.threads`); to be said before
+    # NumPy is there.
+    if not {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"} & set(os.environ):
+        os.environ["OPENBLAS_NUM_THREADS"] = "1"
     try:
         app()
     except SystemExit as stopped:

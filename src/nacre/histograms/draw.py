@@ -5,22 +5,17 @@ Every row follows the model, and a whole table lies closer to it than independen
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
 from nacre.histograms.atoms import Atoms
 from nacre.histograms.cells import CodeColumn, Column
 from nacre.histograms.heaps import Heaps
-from nacre.histograms.likelihood import likelihoods
 from nacre.schema import Encoded, Layout
 
 Array = NDArray[np.floating]
 Index = NDArray[np.int64]
 
-BLOCK = 4096
-TINY = np.float32(1e-30)
 TINY_SHARE = 1e-6
 FLAT, STEEPEST = 1e-6, 8.0  # how much likelier one end of a bin may be, as a logarithm
 
@@ -50,7 +45,7 @@ def _spread(
     group: Index, groups: int, rng: np.random.Generator, order_by: Array | None = None
 ) -> tuple[Index, NDArray[np.float64]]:
     """The rows ordered by group and number, and the numbers of `quota` in that order."""
-    order = np.argsort(rng.random(len(group)) if order_by is None else order_by)
+    order = rng.permutation(len(group)) if order_by is None else np.argsort(order_by)
     # NumPy sorts short integers by their digits, in one go.
     short = group.astype(np.uint16) if groups <= 1 << 16 else group
     order = order[np.argsort(short[order], kind="stable")]
@@ -127,29 +122,6 @@ def cells_at(inside: Array, label: Index, place: NDArray[np.float64]) -> Index:
     found = np.searchsorted(ends.reshape(-1), label + place, side="right")
     size = inside.shape[1]
     return np.clip(found - label * size, 0, size - 1)
-
-
-def log_posterior(p: Array, w: Array, places: Index) -> NDArray[np.float64]:
-    """log P(class | bins) under the mixture, for rows given by their bins' places, (n, C)."""
-    logs = np.ascontiguousarray(np.log(p + np.float32(1e-9)).astype(np.float32).T)
-    found, start = np.zeros((len(places), w.shape[1])), 0
-    for likely in likelihoods(logs, places) or _one_by_one(logs, places):
-        joint = likely @ w
-        # Zero if the only components that explain a row have no weight: all classes are alike.
-        shares = joint / np.maximum(joint.sum(1, keepdims=True), TINY)
-        found[start : start + len(likely)] = shares
-        start += len(likely)
-    return np.log(found + 1e-4)
-
-
-def _one_by_one(logs: NDArray[np.float32], places: Index) -> Iterator[NDArray[np.float32]]:
-    """`likelihoods` of many columns."""
-    for start in range(0, len(places), BLOCK):
-        part = places[start : start + BLOCK]
-        hot = np.zeros((len(part), len(logs)), np.float32)
-        np.put_along_axis(hot, part, 1, axis=1)
-        total = hot @ logs
-        yield np.exp(total - total.max(1, keepdims=True))
 
 
 def chances(logits: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -7,13 +7,15 @@ import dataclasses
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from nacre.errors import LedgerError, NacreError
-from nacre.ledger.ledger import Ledger
-from nacre.ledger.records import Entry
 from nacre.ledger.units import MARK, require_unit, unit_note
 from nacre.vault import Plan, Release
+
+if TYPE_CHECKING:
+    from nacre.ledger.ledger import Ledger
+    from nacre.ledger.records import Entry
 
 
 @final
@@ -90,6 +92,8 @@ def reserve_in(
     check_account(ledger, dataset, plan)
     if ledger is None or dataset is None:
         return None
+    from nacre.ledger.ledger import Ledger
+
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     book.balance(dataset)
     # The charge itself asks again, in its transaction; here it is told before a row is read.

@@ -11,6 +11,8 @@ import jax
 import jax.numpy as jnp
 import optax
 
+from nacre.nets.progress import ignore
+
 Model = TypeVar("Model")
 
 # loss(model, critic, step, key): a function, or an Equinox module that holds the data it needs.
@@ -49,10 +51,6 @@ class Schedule:
         return optax.adam(
             optax.warmup_cosine_decay_schedule(rate * 0.05, rate, warm, steps, rate * 0.01)
         )
-
-
-def ignore(done: float) -> None:
-    """No progress report."""
 
 
 def minimize(

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 BLOCK = 512
 SPARSE_BLOCK = 8192  # of programs on integers with few values a row: fewer and longer calls
 AT_ONCE = 1 << 17  # values of such a block, about, so that they stay in a processor's cache
+WIDE = 32  # values a row from which on they are put down value by value, not row by row
 LOOKED_UP = 1 << 20  # indices whose segment is looked up, not searched for
 FLOAT_BITS = 20  # features that are not integers are rounded to 2^-20 of their segment's bound
 
@@ -213,9 +214,12 @@ class ExactSum:
         weight: jax.Array | None = None,
     ) -> tuple[jax.Array, jax.Array]:
         contributions: Any
+        axis = 1
         one_row = functools.partial(self._row, constants, given)
         if self.exact and self.sparse:
-            contributions, good = self._sparse_rows(*self._outputs(constants, given, rows, valid))
+            axis = self._axis
+            outputs = self._outputs(constants, given, rows, valid)
+            contributions, good = self._sparse_rows(*outputs, axis)
         elif self.exact:
             contributions, good = jax.vmap(one_row)(rows)
         else:
@@ -231,8 +235,8 @@ class ExactSum:
         counts = counts.at[label].add(good.astype(jnp.int64) * shares)
         if self.sparse:
             indices, values = contributions
-            values = self._weighed(values, weight)
-            return self._scattered(sums, label, indices, values, good), counts
+            values = self._weighed(values, weight, axis)
+            return self._scattered(sums, label, indices, values, good, axis), counts
         if not self._products:
             contributions = self._weighed(contributions, weight)
             return sums + self._by_class(contributions, label, good), counts
@@ -244,7 +248,7 @@ class ExactSum:
     def _outputs(
         self, constants: Any, given: list[jax.Array], rows: Any, valid: jax.Array
     ) -> list[jax.Array]:
-        """The features of each row; zeros if no row of the block counts.
+        """The features of each row, along `_axis`; zeros if no row of the block counts.
 
         Behind a condition, as the compiler would work them out again for everything that is asked
         of them, which takes many times as long.
@@ -253,9 +257,22 @@ class ExactSum:
         def features(row: Any) -> list[Any]:
             return self.features(*row, *given, constants=constants)
 
-        kinds = [((len(valid), *o.shape), o.dtype) for o in self.features.outputs]
-        nothing = [jnp.zeros(shape, dtype) for shape, dtype in kinds]
-        return jax.lax.cond(jnp.any(valid), lambda: jax.vmap(features)(rows), lambda: nothing)
+        axis, n = self._axis, len(valid)
+        shapes = [(n, *o.shape) if axis else (*o.shape, n) for o in self.features.outputs]
+        kinds = [o.dtype for o in self.features.outputs]
+        nothing = [jnp.zeros(shape, kind) for shape, kind in zip(shapes, kinds, strict=True)]
+        found = jax.vmap(features, out_axes=1 - axis)
+        return jax.lax.cond(jnp.any(valid), lambda: found(rows), lambda: nothing)
+
+    @property
+    def _axis(self) -> int:
+        """The axis along which the values of a row lie.
+
+        Tables of many pairs of columns are looked up column by column, and the compiler puts them
+        down so: to go through them row by row would read memory across, and the cells of one table
+        lie near each other.
+        """
+        return 0 if self.features.outputs[0].shape[0] >= WIDE else 1
 
     def _scattered(
         self,
@@ -264,6 +281,7 @@ class ExactSum:
         indices: jax.Array,
         values: jax.Array,
         good: jax.Array,
+        axis: int,
     ) -> jax.Array:
         """Each value added at its index in the block of its row's label, rows that count only.
 
@@ -273,9 +291,9 @@ class ExactSum:
         """
         size = self.bound.size
         wide = jnp.int32 if self.bound.classes * size < 2**31 else jnp.int64
-        places = label.astype(wide)[:, None] * size + indices.astype(wide)
-        places = jnp.where(good[:, None], places, 0).ravel()
-        values = jnp.where(good[:, None], values, 0).ravel()
+        own, counts = jnp.expand_dims(label.astype(wide), axis), jnp.expand_dims(good, axis)
+        places = jnp.where(counts, own * size + indices.astype(wide), 0).ravel()
+        values = jnp.where(counts, values, 0).ravel()
         if sums.size > len(places):
             total = sums.ravel().at[places].add(values.astype(jnp.int64), mode="drop")
             return total.reshape(sums.shape)
@@ -297,15 +315,17 @@ class ExactSum:
         parts = [jnp.where(own[:, None], contributions, 0).sum(0, dtype=kind) for own in owners]
         return jnp.stack(parts).astype(jnp.int64)
 
-    def _weighed(self, contributions: jax.Array, weight: jax.Array | None) -> jax.Array:
-        """Clipped contributions, (rows, size), as parts of their persons'; rounded towards zero.
+    def _weighed(
+        self, contributions: jax.Array, weight: jax.Array | None, axis: int = 1
+    ) -> jax.Array:
+        """Clipped contributions, a row's along `axis`, as parts of their persons'; towards zero.
 
         A row of r that count has floor(WHOLE / r) of WHOLE.  Rounding shrinks every number and
         keeps its sign, so that r times what is left still is within the bound of one row.
         """
         if weight is None:
             return contributions
-        parts = contributions.astype(jnp.int64) * weight.astype(jnp.int64)[:, None]
+        parts = contributions.astype(jnp.int64) * jnp.expand_dims(weight.astype(jnp.int64), axis)
         return parts if self.integer else jax.lax.div(parts, jnp.int64(WHOLE))
 
     def _wide(self, rows: int) -> Any:
@@ -336,26 +356,26 @@ class ExactSum:
         return jnp.concatenate(parts) if parts else jnp.zeros(0, jnp.int32)
 
     def _sparse_rows(
-        self, indices: jax.Array, values: jax.Array
+        self, indices: jax.Array, values: jax.Array, axis: int = 1
     ) -> tuple[tuple[jax.Array, jax.Array], jax.Array]:
-        """Indices and clipped values (rows, values a row), and which rows count.
+        """Indices and clipped values, those of a row along `axis`, and which rows count.
 
-        Each row by itself: nothing is added up but along the second axis.
+        Each row by itself: nothing is added up but along that axis.
         """
-        good = jnp.all(jnp.isfinite(values), axis=1)
-        good &= jnp.all(indices[:, 1:] > indices[:, :-1], axis=1)
-        good &= jnp.all((indices >= 0) & (indices < self.bound.size), axis=1)
+        good = jnp.all(jnp.isfinite(values), axis=axis)
+        good &= jnp.all(_grows(indices, axis), axis=axis)
+        good &= jnp.all((indices >= 0) & (indices < self.bound.size), axis=axis)
         if len(self.limits) == 1:
             part = self._integers(values, 0)
-            square = jnp.sum(part.astype(jnp.float64) ** 2, axis=1, keepdims=True)
+            square = jnp.sum(part.astype(jnp.float64) ** 2, axis=axis, keepdims=True)
             return (indices, self._clip(part, square, self.limits[0])), good
         owner = self._owners(indices)
         part = self._integers(values, owner)
         limit, own = _at(self.limits, owner), part.astype(jnp.float64) ** 2
         # Mostly each value is alone in its segment and within the limit: nothing to do.
-        calm = jnp.all(owner[:, 1:] > owner[:, :-1]) & jnp.all(own <= limit)
+        calm = jnp.all(_grows(owner, axis)) & jnp.all(own <= limit)
         clipped = jax.lax.cond(
-            calm, lambda: part, lambda: self._clip(part, self._squares(own, owner), limit)
+            calm, lambda: part, lambda: self._clip(part, self._squares(own, owner, axis), limit)
         )
         return (indices, clipped), good
 
@@ -368,10 +388,10 @@ class ExactSum:
         owners = np.repeat(np.arange(len(segments), dtype=np.int32), [s.size for s in segments])
         return jnp.asarray(owners)[jnp.clip(indices, 0, size - 1)]
 
-    def _squares(self, own: jax.Array, owner: jax.Array) -> jax.Array:
+    def _squares(self, own: jax.Array, owner: jax.Array, axis: int) -> jax.Array:
         """Of each value the sum of its row's squares in the same segment."""
-        rows, segments = len(own), len(self.limits)
-        places = jnp.arange(rows)[:, None] * segments + owner
+        rows, segments = own.shape[1 - axis], len(self.limits)
+        places = jnp.expand_dims(jnp.arange(rows), axis) * segments + owner
         return jnp.zeros(rows * segments).at[places.ravel()].add(own.ravel())[places]
 
     def _integers(self, values: jax.Array, place: Any) -> jax.Array:
@@ -402,6 +422,12 @@ class ExactSum:
         scale = jnp.where(square > limit, jnp.sqrt(limit / square) * (1 - 2.0**-40), 1.0)
         scaled = jnp.trunc(part * scale).astype(part.dtype)
         return jnp.where(square > limit, scaled, part)
+
+
+def _grows(values: jax.Array, axis: int) -> jax.Array:
+    """Whether each value is above the one before it along the axis."""
+    after = jax.lax.slice_in_dim(values, 1, values.shape[axis], axis=axis)
+    return after > jax.lax.slice_in_dim(values, 0, max(values.shape[axis] - 1, 0), axis=axis)
 
 
 def _at(by_segment: Sequence[float], place: Any) -> jax.Array:

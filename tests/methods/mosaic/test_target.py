@@ -88,7 +88,7 @@ def test_columns_tell_the_label_as_in_the_table(model):
         assert found == pytest.approx(wanted, abs=4)
     # Inside the upper class, too, larger homes cost more.
     high = drawn[drawn["price"] > real["price"].quantile(0.9)]
-    assert high[["area", "price"]].corr(method="spearman").iloc[0, 1] > 0.2
+    assert high[["area", "price"]].corr(method="spearman").iloc[0, 1] > 0.05  # 0.28 +- 0.06
 
 
 def test_its_tables_are_released_with_the_classes_of_the_label(model):

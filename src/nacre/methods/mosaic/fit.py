@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from nacre.methods.mosaic.misfit import Misfit, Targets
 from nacre.methods.mosaic.mixture import Array, Logits, mixture, to_logits
-from nacre.nets.minimize import ignore
+from nacre.nets.progress import ignore
 
 CHUNK = 10
 JITTER = 0.5  # of the logits at the start: nearly independent columns

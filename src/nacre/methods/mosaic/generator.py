@@ -28,11 +28,11 @@ from nacre.histograms.draw import (
     draw_bins,
     draw_cells,
     draw_labels,
-    log_posterior,
     pick,
     slopes,
 )
 from nacre.histograms.heaps import Heaps
+from nacre.histograms.likelihood import log_posterior
 from nacre.histograms.measurement import Measurement
 from nacre.methods.mosaic.sparse import Link, relink
 from nacre.nets import stored
@@ -49,6 +49,7 @@ NO_TABLES = np.zeros((0, 4), np.int64)
 SLOTS = 3  # bins of a column in a table of several columns, at most
 WIDEST = SLOTS**4  # cells of such a table
 NOT_POSSIBLE = "The model gives rows with these values no probability at all."
+STRETCH = 4096  # rows whose tilts are added up at once
 CANDIDATES = 100_000  # rows drawn for a condition on the label before the nearest ones are repeated
 
 
@@ -294,19 +295,25 @@ class MosaicGenerator(AbstractGenerator):
 
     def tilts(self, cells: Index) -> NDArray[np.float64]:
         """What the label model adds to the log chances, (n, C)."""
-        total = np.zeros((len(cells), len(self.tilt)))
-        for column in range(len(self.sizes)):
-            if self.is_joined(column):
-                total += self.tilt[:, self._start(column) + cells[:, column]].T
+        total = np.zeros((len(self.tilt), len(cells)))
+        for start in range(0, len(cells), STRETCH):
+            self._add_tilts(cells[start : start + STRETCH], total[:, start : start + STRETCH])
+        return total.T
+
+    def _add_tilts(self, cells: Index, total: NDArray[np.float64]) -> None:
+        """`tilts` of so many rows as stay in a processor's cache."""
+        bins = {}
+        for column in filter(self.is_joined, range(len(self.sizes))):
+            bins[column] = self.group(column)[cells[:, column]]
+            _look_up(self.tilt, self._start(column) + cells[:, column], total)
         start = 0
-        for left, right in self.pairs:
-            cell, size = self.pair_cell(cells, left, right)
-            total += self.pair_tilt[:, start + cell].T
-            start += size
+        for left, right in self.pairs.tolist():
+            wide = self._wide[right]
+            _look_up(self.pair_tilt, bins[left] * wide + (bins[right] + start), total)
+            start += self._wide[left] * wide
         for place, table in enumerate(self.tables.tolist()):
             cell, _ = self.crossed(cells, [column for column in table if column >= 0])
-            total += self.table_tilt[:, place * WIDEST + cell].T
-        return total
+            _look_up(self.table_tilt, place * WIDEST + cell, total)
 
     def crossed(self, cells: Index, table: Sequence[int]) -> tuple[Index, int]:
         """Each row's cell in a table of several columns in few bins, and how many cells it has."""
@@ -319,12 +326,8 @@ class MosaicGenerator(AbstractGenerator):
 
     def pair_cell(self, cells: Index, left: int, right: int) -> tuple[Index, int]:
         """Each row's pair of bins as one number, and how many pairs of bins there are."""
-        found, sizes = [], []
-        for column in (left, right):
-            group = self.group(column)
-            found.append(group[cells[:, column]])
-            sizes.append(int(group.max()) + 1)
-        return found[0] * sizes[1] + found[1], sizes[0] * sizes[1]
+        one, other = (self.group(column)[cells[:, column]] for column in (left, right))
+        return one * self._wide[right] + other, self._wide[left] * self._wide[right]
 
     def _taught(
         self,
@@ -409,8 +412,17 @@ class MosaicGenerator(AbstractGenerator):
 
     def group(self, column: int) -> Index:
         """The bin of each cell of a joined column, among its own bins."""
-        own = self.bins[self._span(column)]
-        return own - own.min()
+        return self._groups[column]
+
+    @cached_property
+    def _groups(self) -> list[Index]:
+        spans = [self.bins[self._span(column)] for column in range(len(self.sizes))]
+        return [own - own.min() for own in spans]
+
+    @cached_property
+    def _wide(self) -> list[int]:
+        """How many bins each joined column has."""
+        return [int(group.max()) + 1 for group in self._groups]
 
     def _components(self, column: int) -> Array:
         """Each component's probabilities of a joined column's bins."""
@@ -438,3 +450,9 @@ class MosaicGenerator(AbstractGenerator):
         from nacre.methods.mosaic.check import check
 
         check(self)
+
+
+def _look_up(table: Array, place: Index, total: NDArray[np.float64]) -> None:
+    """Add each class's coefficients (C, cells) at the rows' places."""
+    for own, row in zip(table, total, strict=True):
+        row += own[place]

@@ -59,8 +59,12 @@ def to_logits(p: Array, w: Array, slope_p: Array, slope_w: Array, owner: Array) 
 
 
 def pair_moments(p: Array, w: Array) -> Array:
-    """Two-way marginals by class, (C, D, D)."""
-    return np.stack([p.T @ (column[:, None] * p) for column in w.T])
+    """Two-way marginals by class, (C, D, D); W is nowhere negative."""
+    found = np.empty((w.shape[1], p.shape[1], p.shape[1]), p.dtype)
+    for own, column in zip(found, np.sqrt(w).T, strict=True):
+        half = column[:, None] * p
+        np.matmul(half.T, half, out=own)  # of a matrix with itself: half of the products
+    return found
 
 
 def moment_slopes(p: Array, w: Array, slopes: Sequence[Array] | Array) -> tuple[Array, Array]:

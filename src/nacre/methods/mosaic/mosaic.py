@@ -267,6 +267,7 @@ class Mosaic(AbstractMethod):
         from nacre.methods.mosaic.learn import alone, refined
         from nacre.methods.mosaic.tables import with_tables
         from nacre.methods.mosaic.zeros import cuts, structural_zeros, with_zeros
+        from nacre.nets.threads import one_thread
 
         encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
         label = encoder.place(encoder.label)
@@ -283,7 +284,8 @@ class Mosaic(AbstractMethod):
         loose, counts = ask_pairs(vault, seen, order, rest[0], self.bins)
         histograms, pairs = refined(histograms, loose), with_zeros(counts, zeros)
         rng = public_rng(key)
-        histograms, plain = self._fitted(vault, design, histograms, pairs, label, rng)
+        with one_thread():
+            histograms, plain = self._fitted(vault, design, histograms, pairs, label, rng)
         plain = with_tables(plain.with_atoms(seen.atoms), counts, loose, histograms.noise)
         plain, rest = plain.with_heaps(seen.heaps).with_target(target), rest[1:]
         if rest and rest[0].name == FINER:
@@ -291,7 +293,8 @@ class Mosaic(AbstractMethod):
         if design.classes == 1 or not self.teacher:
             return plain
         seen = dataclasses.replace(seen, histograms=histograms)
-        return self._taught(vault, seen, pairs, plain, order, rest, rng)
+        with one_thread():
+            return self._taught(vault, seen, pairs, plain, order, rest, rng)
 
     def _fitted(
         self,
