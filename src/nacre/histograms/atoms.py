@@ -267,19 +267,22 @@ def _lattice(cells: Sequence[Heavy], noise: float) -> tuple[int, int] | None:
     """The widest step on which nearly all rows of the heavy cells lie, and a tick that is on it.
 
     The two heaviest ticks do not count: any two lie on some lattice.  As many sums are compared as
-    a step has first ticks, so that among wide steps more is needed than among a few.
+    a step has first ticks, so that among wide steps more is needed than among a few; and as sums
+    are noisy, nearly all of what single ticks surely hold must lie on the step, too.
     """
     ticks = np.concatenate([part.low + np.arange(len(part.counts)) for part in cells])
     counts = np.concatenate([part.counts for part in cells])
     heaviest = np.argsort(-counts, kind="stable")[:2]
     total = sum(part.mass for part in cells) - counts[heaviest].sum()
     counts[heaviest] = 0.0
+    held = np.where(np.isin(ticks, np.concatenate([part.ticks for part in cells])), counts, 0.0)
     for step in STEPS:
         residue = ticks % step
         sums = np.bincount(residue, counts, step)
         first = int(sums.argmax())
         places = int((residue == first).sum())
         sure = sums[first] - total / step > sure_among(step) * noise * np.sqrt(places)
+        sure &= held[residue == first].sum() >= EXPLAINED * held.sum()
         if places >= 2 * CELLS and sure and sums[first] >= EXPLAINED * total:
             return step, first
     return None
