@@ -26,8 +26,8 @@ def check_name(path: Path) -> None:
         raise NacreError(f"{path}: the name must end in one of {', '.join(SUFFIXES)}.")
 
 
-FORMULA = "^[=+\\-@\\t\\r]"
-"""How a text begins that a spreadsheet may take for a formula and run."""
+FORMULA = "^[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20]"
+"""How a text begins that a spreadsheet may take for a formula and run (OWASP's list)."""
 
 
 @final
@@ -81,7 +81,7 @@ class Writer:
                 table = _with_apostrophes(table, found).rename_columns(names)
             else:
                 self.formulas |= found
-            self._file.write(_csv(table, header=header))
+            self._file.write(_csv(table, header=header, quoted=self._safe))
         self._started = True
         self.rows += table.num_rows
 
@@ -121,14 +121,18 @@ def _quoted_name(name: str) -> str:
     return f"'{name}" if re.match(FORMULA, name) else name
 
 
-def _csv(table: pa.Table, *, header: bool) -> bytes:
-    """CSV with quotes only where some value needs them: Arrow would quote every text."""
+def _csv(table: pa.Table, *, header: bool, quoted: bool) -> bytes:
+    """CSV with quotes only where some value needs them: Arrow would quote every text.
+
+    All texts are `quoted` for spreadsheets, of which some divide cells at semicolons.
+    """
     head = io.StringIO()
     if header:
-        csv.writer(head, lineterminator="\n").writerow(table.column_names)
-    for style in ("none", "needed"):
+        style = "unix" if quoted else "excel"  # which quote all, or what needs it
+        csv.writer(head, style, lineterminator="\n").writerow(table.column_names)
+    for quotes in ("needed",) if quoted else ("none", "needed"):
         sink = pa.BufferOutputStream()
-        options = pa.csv.WriteOptions(include_header=False, quoting_style=style)
+        options = pa.csv.WriteOptions(include_header=False, quoting_style=quotes)
         try:
             pa.csv.write_csv(table, sink, options)
             break

@@ -1,4 +1,4 @@
-"""What has cost budget is not lost where there is no room, and names that cannot be cost nothing."""
+"""What has cost budget is not lost for want of room; a name that cannot be costs nothing."""
 
 import os
 import re

@@ -35,4 +35,4 @@ def save_paid(save: Callable[[Path], None], output: Path, what: str) -> str | No
         except OSError:
             continue
         return f"{problem} As the {what} cost budget, it was saved as {name}: move it."
-    stop(f"{problem} Nor could the {what} be saved anywhere else: it is lost.", FAILURE)
+    return stop(f"{problem} Nor could the {what} be saved anywhere else: it is lost.", FAILURE)
