@@ -22,12 +22,14 @@ from bench.faults.processes import start, told
 
 KINDS = {
     "fit": children.fit,
+    "noise": children.noise,
     "save": children.save,
     "sample": children.sample,
     "ledger": children.write_ledger,
 }
-# Seconds in which the kill falls, from when the child is ready; of a fit, how long one takes.
-SPANS = {"save": 0.5, "sample": 1.5, "ledger": 1.0}
+# Seconds in which the kill falls, from when the child is ready, or has drawn noise; of a fit, how
+# long one takes.
+SPANS = {"noise": 3.0, "save": 0.5, "sample": 1.5, "ledger": 1.0}
 
 
 def kills(
@@ -46,11 +48,13 @@ def kills(
     ledger.open("census", epsilon=1e6, delta=1e-3)
     _models(folder)
     said: set[int] = set()
-    broken = 0
+    broken = unpaid = 0
     span = span or SPANS.get(kind) or 1.3 * _seconds(kind, folder)
-    for _ in range(times):
+    for done in range(times):
         child, pipe = start(KINDS[kind], str(folder / "budget.db"), folder)
         pipe.recv()  # it is ready
+        if kind == "noise":
+            pipe.recv()  # its first noise is drawn
         time.sleep(rng.uniform(0, span))
         if not child.is_alive():
             raise RuntimeError(f"A child that should {kind} ended by itself: {child.exitcode}.")
@@ -58,6 +62,9 @@ def kills(
         child.join()
         said |= set(told(pipe))
         broken += _broken(folder)
+        # Noise of one fit more, at least, than there were kills before was drawn.
+        released = sum(bool(entry.releases) for entry in ledger.history("census"))
+        unpaid += kind == "noise" and released <= done
     entries = ledger.history("census")
     spent = ledger.balance("census").spent_epsilon
     return {
@@ -69,6 +76,7 @@ def kills(
         "finished without release": sum(
             entry.status == "finished" and not entry.releases for entry in entries
         ),
+        "noise without a record": unpaid,
         "broken files": broken,
         "cannot be repeated": int(not _again(kind, folder)),
     }
@@ -126,7 +134,7 @@ def _again(kind: str, folder: Path) -> bool:
     """Whether the work can be done on what is left: a child that goes on until it is stopped."""
     child, pipe = start(KINDS[kind], str(folder / "budget.db"), folder)
     pipe.recv()
-    done = pipe.poll(120) if kind in ("fit", "ledger") else not child.join(5)
+    done = pipe.poll(120) if kind in ("fit", "noise", "ledger") else not child.join(5)
     alive = child.is_alive()
     child.kill()
     child.join()

@@ -18,6 +18,7 @@ from nacre.schema import (
 )
 
 COLUMN = "columns: {a: {type: boolean}}"
+NUMBERS = "columns: {a: &a {type: integer, low: 0, high: 9}, b: *a}"
 # A few lines of nested aliases would be gigabytes if each were written out.
 LAUGHS = "&a0 [x, y], " + ", ".join(
     f"&a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 30)
@@ -158,6 +159,7 @@ columns:
         (f"columns: {{a: {{type: [{LAUGHS}]}}}}", "aliases repeat too much"),
         (f"{COLUMN}\nconstraints: [{LAUGHS}]", "aliases repeat too much"),
         (f"{COLUMN}\nprotect: [[[a]]]", "Cannot protect"),
+        (f"{NUMBERS}\nfacts: ['a = b * 1e999']", "larger than numbers can be"),
         (f"{COLUMN}\nunit: {{column: b, rows: 2, constant: [[a]]}}", "does not have"),
         ("columns: {a: {type: boolean}}\nreleases: 3", "`releases` must be a list"),
         ("columns: {a: {type: boolean}}\nreleases: [3]", "releases must be a list of mappings"),
