@@ -35,10 +35,14 @@ def main(arguments: list[str]) -> None:
     parser.add_argument(
         "--minutes", type=float, default=60, help="of one core, for all methods together"
     )
-    parser.add_argument("--only", nargs="*", default=(), help="names of methods; all if none")
+    parser.add_argument("--only", nargs="*", default=(), help="methods in order; all if none")
     chosen = parser.parse_args(arguments)
     chosen.folder.mkdir(parents=True, exist_ok=True)
-    wanted = [each for each in subjects() if not chosen.only or each[0] in chosen.only]
+    wanted = subjects()
+    if chosen.only:
+        order = list(chosen.only)
+        wanted = [each for each in wanted if each[0] in order]
+        wanted.sort(key=lambda each: order.index(each[0]))
     left = 60 * chosen.minutes
     print("| method | data | runs | ε shown (95 %) | most with so many | μ reached / allowed |")
     print("| --- | --- | ---: | ---: | ---: | ---: |")
