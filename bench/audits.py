@@ -1,15 +1,18 @@
-"""Every private method audited at its quick settings, a little more in each round.
+"""Every private method audited at its quick settings, each with as many runs as its time allows.
 
-Runs are kept in a folder, so that the command can be stopped and called again; what it prints is
-the table of docs/attacks.md.
+The time is divided evenly, so that quick methods have many runs and slow ones the fewest that can
+show anything.  Runs are kept in a folder, so that the command can be stopped and called again; what
+it prints is the table of docs/attacks.md.
 """
 
 import argparse
+import math
 import time
 from pathlib import Path
+from typing import Any
 
-ROUNDS = (8, 20, 50, 100, 200)
-"""Runs in each world; all methods have had a round before the next begins."""
+FEWEST, MOST = 20, 2_000
+"""Runs in each world."""
 
 
 def subjects() -> list[tuple[str, str]]:
@@ -29,38 +32,51 @@ def main(arguments: list[str]) -> None:
         "--folder", type=Path, default=Path("build/audits"), help="where runs are kept"
     )
     parser.add_argument("--epsilon", type=float, default=1.0)
-    parser.add_argument("--minutes", type=float, default=60, help="no audit begins after that")
-    parser.add_argument("--only", nargs="*", default=(), help="names of methods; all if none")
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument(
+        "--minutes", type=float, default=60, help="of one core, for all methods together"
+    )
+    parser.add_argument("--only", nargs="*", default=(), help="methods in order; all if none")
     chosen = parser.parse_args(arguments)
     chosen.folder.mkdir(parents=True, exist_ok=True)
-    until = time.monotonic() + 60 * chosen.minutes
-    found: dict[tuple[str, str], str] = {}
-    for runs in ROUNDS:
-        for name, kind in subjects():
-            if time.monotonic() > until or (chosen.only and name not in chosen.only):
-                continue
-            found[name, kind] = _audited(name, kind, runs, chosen)
-            print(found[name, kind], flush=True)
-    print("\n| method | data | runs | ε shown (95 %) | most with so many | μ reached / allowed |")
+    wanted = subjects()
+    if chosen.only:
+        order = list(chosen.only)
+        wanted = [each for each in wanted if each[0] in order]
+        wanted.sort(key=lambda each: order.index(each[0]))
+    left = 60 * chosen.minutes
+    print("| method | data | runs | ε shown (95 %) | most with so many | μ reached / allowed |")
     print("| --- | --- | ---: | ---: | ---: | ---: |")
-    print("\n".join(found.values()))
+    for place, (name, kind) in enumerate(wanted):
+        began = time.process_time()
+        print(_audited(name, kind, chosen, left / (len(wanted) - place)), flush=True)
+        left = max(0.0, left - (time.process_time() - began))
 
 
-def _audited(name: str, kind: str, runs: int, chosen: argparse.Namespace) -> str:
-    """One row of the table."""
-    from nacre.audit import audit_method
+def _audited(name: str, kind: str, chosen: argparse.Namespace, seconds: float) -> str:
+    """One row of the table, by an audit of about so many seconds of one core."""
+    began, moments = time.process_time(), []
 
-    audit = audit_method(
-        name,
-        data=kind,
-        epsilon=chosen.epsilon,
-        runs=runs,
-        jobs=chosen.jobs,
-        resume=chosen.folder / f"{name}-{kind}-{chosen.epsilon:g}.jsonl",
-    )
+    def noted(stage: str, done: float | None) -> None:
+        moments.append(time.process_time())
+
+    audit = _audit(name, kind, chosen, FEWEST, noted)
+    if len(moments) > FEWEST:  # of runs that were made now; the first ones compile
+        each = (moments[-1] - moments[FEWEST // 2]) / (len(moments) - 1 - FEWEST // 2)
+        start = moments[FEWEST // 2] - began
+        more = math.floor((seconds - start - (moments[-1] - began)) / (2 * each))
+        if more > FEWEST // 2:
+            audit = _audit(name, kind, chosen, min(FEWEST + more, MOST), noted)
     apart = f"{audit.reached_mu:.4f}"
     apart += "" if audit.claimed_mu is None else f" / {audit.claimed_mu:.4f}"
     said = " REFUTED" if audit.refuted else ""
     cells = (audit.method, kind, f"{audit.runs:,}", f"{audit.shown.epsilon:.2f}{said}")
     return f"| {' | '.join(cells)} | {audit.most:.2f} | {apart} |"
+
+
+def _audit(name: str, kind: str, chosen: argparse.Namespace, runs: int, noted: Any) -> Any:
+    from nacre.audit import audit_method
+
+    kept = chosen.folder / f"{name}-{kind}-{chosen.epsilon:g}.jsonl"
+    return audit_method(
+        name, data=kind, epsilon=chosen.epsilon, runs=runs, resume=kept, on_progress=noted
+    )

@@ -67,3 +67,14 @@ def test_files_of_no_rows_and_of_wrong_names(tmp_path):
     assert (tmp_path / "none.csv").read_text().startswith("age,start,end")
     with pytest.raises(NacreError, match="must end in"):
         model().write(tmp_path / "rows.txt", 5)
+
+
+def test_a_file_is_replaced_by_all_rows_or_not_at_all(tmp_path, short):
+    (tmp_path / "rows.csv").write_text("old")
+
+    def stop(stage, done):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        model().write(tmp_path / "rows.csv", 250, workers=1, on_progress=stop)
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("rows.csv", "old")]

@@ -5,11 +5,12 @@ import tempfile
 from pathlib import Path
 
 from bench.faults.crowd import crowd
+from bench.faults.filling import filling_disk
 from bench.faults.full_disk import full_disk
 from bench.faults.kills import KINDS, kills
 from bench.faults.postgres import Missing, server
 
-__all__ = ["KINDS", "Missing", "crowd", "full_disk", "kills", "main", "server"]
+__all__ = ["KINDS", "Missing", "crowd", "filling_disk", "full_disk", "kills", "main", "server"]
 
 
 def main(arguments: list[str]) -> None:
@@ -17,6 +18,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--kills", type=int, default=100, help="in all, of fit, save, sample ...")
     parser.add_argument("--processes", type=int, default=200, help="at one ledger")
     parser.add_argument("--disks", type=int, default=10, help="full ones of growing size")
+    parser.add_argument("--filling", type=int, default=5, help="that fill up inside each fit")
     parser.add_argument("--kinds", nargs="*", choices=KINDS, default=list(KINDS))
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args(arguments)
@@ -34,3 +36,6 @@ def main(arguments: list[str]) -> None:
                 print(f"PostgreSQL was left out: {missing}")
         if chosen.disks:
             print("full disks", full_disk(chosen.disks, folder), flush=True)
+        if chosen.filling:
+            for method, told in filling_disk(chosen.filling, folder).items():
+                print("disks that fill up inside a fit of", method, told, flush=True)

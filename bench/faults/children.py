@@ -59,6 +59,27 @@ def fit(pipe: Connection, ledger: str, folder: Path) -> None:
         model.save(folder / "fitted.nacre")
 
 
+def noise(pipe: Connection, ledger: str, folder: Path) -> None:
+    """The same, and it says when the first noise of each fit has been drawn."""
+    import warnings
+
+    import nacre
+
+    warnings.simplefilter("ignore")
+    rows, schema = table()
+    settings: dict[str, Any] = {"ledger": ledger, "dataset": "census", "method": method()}
+
+    def released(stage: str, done: float | None) -> None:
+        if done == 1.0:
+            pipe.send(None)
+
+    pipe.send(None)
+    while True:
+        model = nacre.fit(rows, schema, epsilon=SHARE, delta=1e-9, on_progress=released, **settings)
+        pipe.send(model.ledger["entry"])
+        model.save(folder / "fitted.nacre")
+
+
 def save(pipe: Connection, ledger: str, folder: Path) -> None:
     """Save one of two models under one name."""
     import nacre

@@ -69,7 +69,7 @@ def _once(where: Path, data: Path, schema: Path, found: dict[str, int], room: in
     small = ["--set", "frequencies=8", "--set", "steps=2", "--set", "components=2"]
     fitted = _nacre(found, "fit", str(data), "-s", str(schema), "-o", str(model), "--ledger",
                     str(ledger), *account, "--method", "merf", *small)  # fmt: skip
-    saved = model if model.exists() else _elsewhere(fitted.stderr)
+    saved = model if model.exists() else elsewhere(fitted.stderr)
     kept = (where / "filler").read_bytes()
     (where / "filler").unlink()  # to look at a ledger takes room, too
     try:
@@ -90,7 +90,7 @@ def _once(where: Path, data: Path, schema: Path, found: dict[str, int], room: in
         saved.unlink()
 
 
-def _elsewhere(said: str) -> Path | None:
+def elsewhere(said: str) -> Path | None:
     """Where a model was saved instead."""
     match = re.search(r"saved as (\S+\.nacre)", said)
     return Path(match[1]) if match and Path(match[1]).exists() else None

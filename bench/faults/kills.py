@@ -22,11 +22,13 @@ from bench.faults.processes import start, told
 
 KINDS = {
     "fit": children.fit,
+    "noise": children.noise,
     "save": children.save,
     "sample": children.sample,
     "ledger": children.write_ledger,
 }
-# Seconds in which the kill falls, from when the child is ready; of a fit, how long one takes.
+# Seconds in which the kill falls, from when the child is ready; of a fit, how long one takes, or
+# what comes after its noise.
 SPANS = {"save": 0.5, "sample": 1.5, "ledger": 1.0}
 
 
@@ -46,11 +48,13 @@ def kills(
     ledger.open("census", epsilon=1e6, delta=1e-3)
     _models(folder)
     said: set[int] = set()
-    broken = 0
+    broken = unpaid = 0
     span = span or SPANS.get(kind) or 1.3 * _seconds(kind, folder)
-    for _ in range(times):
+    for done in range(times):
         child, pipe = start(KINDS[kind], str(folder / "budget.db"), folder)
         pipe.recv()  # it is ready
+        if kind == "noise":
+            pipe.recv()  # its first noise is drawn
         time.sleep(rng.uniform(0, span))
         if not child.is_alive():
             raise RuntimeError(f"A child that should {kind} ended by itself: {child.exitcode}.")
@@ -58,6 +62,9 @@ def kills(
         child.join()
         said |= set(told(pipe))
         broken += _broken(folder)
+        # Noise of one fit more, at least, than there were kills before was drawn.
+        released = sum(bool(entry.releases) for entry in ledger.history("census"))
+        unpaid += kind == "noise" and released <= done
     entries = ledger.history("census")
     spent = ledger.balance("census").spent_epsilon
     return {
@@ -69,6 +76,7 @@ def kills(
         "finished without release": sum(
             entry.status == "finished" and not entry.releases for entry in entries
         ),
+        "noise without a record": unpaid,
         "broken files": broken,
         "cannot be repeated": int(not _again(kind, folder)),
     }
@@ -78,6 +86,8 @@ def _seconds(kind: str, folder: Path) -> float:
     """How long a child takes from when it is ready until it has done something."""
     child, pipe = start(KINDS[kind], str(folder / "budget.db"), folder)
     pipe.recv()
+    if kind == "noise":
+        pipe.recv()
     began = time.perf_counter()
     pipe.poll(600)
     child.kill()
@@ -126,7 +136,7 @@ def _again(kind: str, folder: Path) -> bool:
     """Whether the work can be done on what is left: a child that goes on until it is stopped."""
     child, pipe = start(KINDS[kind], str(folder / "budget.db"), folder)
     pipe.recv()
-    done = pipe.poll(120) if kind in ("fit", "ledger") else not child.join(5)
+    done = pipe.poll(120) if kind in ("fit", "noise", "ledger") else not child.join(5)
     alive = child.is_alive()
     child.kill()
     child.join()

@@ -93,19 +93,26 @@ def bytes_of(path: Path, *, most: int | None = None) -> bytes:
         if most is None:
             with _opened(path) as file:
                 return file.read()
-        try:
-            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0))
-        except OSError as error:
-            if error.errno == errno.ELOOP:
-                raise ArchiveError(f"{path} is a link, not a file: refused.") from None
-            raise
-        with os.fdopen(handle, "rb") as file:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise ArchiveError(f"{path} is not a file: refused.")
+        with plain(path) as file:
             data = file.read(most + 1)
         if len(data) > most:
             raise ArchiveError(f"{path} has more than {most:,} bytes: refused.")
         return data
+
+
+def plain(path: Path) -> BinaryIO:
+    """A stranger's file, opened; ArchiveError if it is a link, which may lead anywhere, or none."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0))
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise ArchiveError(f"{path} is a link, not a file: refused.") from None
+        raise
+    file = os.fdopen(handle, "rb")
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        file.close()
+        raise ArchiveError(f"{path} is not a file: refused.")
+    return file
 
 
 def _opened(path: Path) -> BinaryIO:

@@ -207,7 +207,8 @@ class Model:
         """Draw n rows of a table into a CSV or Parquet file; memory stays flat in n.
 
         Args:
-            path: the file, ending in .csv, .csv.gz, .parquet or .pq; replaced if it is there.
+            path: the file, ending in .csv, .csv.gz, .parquet or .pq; replaced if it is there, by
+                all rows or, on any error, not at all.
             n: how many rows.
             seed: for the same rows again, whatever the number of processes.
             where: as for `sample`.
@@ -220,7 +221,7 @@ class Model:
         Returns:
             What became of the candidates: `rate`, `describe()`.
         """
-        from nacre.writer import Writer, check_name
+        from nacre.writer import Writer, check_name, whole_or_none
 
         if isinstance(self.encoder, ImageEncoder):
             raise NacreError("This writes tables; write images with `nacre sample`.")
@@ -229,7 +230,10 @@ class Model:
         drawing = self.drawing(n, seed=seed, where=where)
         many = workers_for(drawing, workers)
         tables = iter(drawing) if many == 1 else drawing.parallel(self.save, load, where, many)
-        with Writer(Path(path), like=kind, safe=safe_csv) as writer:
+        with (
+            whole_or_none(Path(path)) as partial,
+            Writer(partial, like=kind, safe=safe_csv) as writer,
+        ):
             for table in tables:
                 writer.write(table)
                 if on_progress is not None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import io
 import re
+import secrets
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, final
@@ -27,8 +30,23 @@ def check_name(path: Path) -> None:
         raise NacreError(f"{path}: the name must end in one of {', '.join(SUFFIXES)}.")
 
 
-FORMULA = "^[=+\\-@\\t\\r]"
-"""How a text begins that a spreadsheet may take for a formula and run."""
+FORMULA = "^[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20]"
+"""How a text begins that a spreadsheet may take for a formula and run (OWASP's list)."""
+
+
+@contextlib.contextmanager
+def whole_or_none(path: Path) -> Iterator[Path]:
+    """A file beside `path` that takes its place in the end; on any error there is none."""
+    partial = path.with_name(f".{secrets.token_hex(4)}.partial")
+    try:
+        yield partial
+        partial.replace(path)
+    except OSError as error:
+        if error.filename in (None, str(partial)):
+            error.filename = str(path)  # a full disk does not say where
+        raise
+    finally:
+        partial.unlink(missing_ok=True)
 
 RISKY = np.isin(np.arange(256), list(b"=+-@\t\r"))  # the same, by the first byte
 
@@ -84,7 +102,7 @@ class Writer:
                 table = _with_apostrophes(table, found).rename_columns(names)
             else:
                 self.formulas |= found
-            self._file.write(_csv(table, header=header))
+            self._file.write(_csv(table, header=header, quoted=self._safe))
         self._started = True
         self.rows += table.num_rows
 
@@ -139,14 +157,18 @@ def _quoted_name(name: str) -> str:
     return f"'{name}" if re.match(FORMULA, name) else name
 
 
-def _csv(table: pa.Table, *, header: bool) -> bytes:
-    """CSV with quotes only where some value needs them: Arrow would quote every text."""
+def _csv(table: pa.Table, *, header: bool, quoted: bool) -> bytes:
+    """CSV with quotes only where some value needs them: Arrow would quote every text.
+
+    All texts are `quoted` for spreadsheets, of which some divide cells at semicolons.
+    """
     head = io.StringIO()
     if header:
-        csv.writer(head, lineterminator="\n").writerow(table.column_names)
-    for style in ("none", "needed"):
+        style = "unix" if quoted else "excel"  # which quote all, or what needs it
+        csv.writer(head, style, lineterminator="\n").writerow(table.column_names)
+    for quotes in ("needed",) if quoted else ("none", "needed"):
         sink = pa.BufferOutputStream()
-        options = pa.csv.WriteOptions(include_header=False, quoting_style=style)
+        options = pa.csv.WriteOptions(include_header=False, quoting_style=quotes)
         try:
             pa.csv.write_csv(table, sink, options)
             break

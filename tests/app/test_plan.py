@@ -110,6 +110,10 @@ def test_a_button_spends_what_it_names(browser, server):
     found = browser.post(project + "/fit", CHOICES | hidden | {"epsilon": "2"})
     assert found.status_code == 409
     assert "changed after the button was drawn" in found.text
+    # Another schema, reviewed in another tab meanwhile, is another plan.
+    browser.post(project + "/reviewed", {"label": "sex", "public": list("0123")})
+    found = browser.post(project + "/fit", CHOICES | hidden)
+    assert found.status_code == 409
     assert not Ledger(server.settings.ledger).datasets()
 
 

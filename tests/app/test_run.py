@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from nacre import load
 from nacre.app import run as runs
+from nacre.app.site import reviewed_schema
 from nacre.app.views import run as run_view
 from nacre.app.work import Work
 from nacre.cli import app
@@ -168,7 +169,8 @@ def test_a_server_that_starts_again_finds_everything(road):
 
 def test_the_same_button_twice_starts_one_fit(road):
     browser = road.server.browser()
-    shown = runs.Run(folder(road), 1).choices.digest
+    schema = reviewed_schema(folder(road).parent.parent)
+    shown = runs.Run(folder(road), 1).choices.digest(schema)
     again = browser.post(road.project + "/fit", CHOICES | {"run": "1", "shown": shown})
     assert again.headers["location"] == road.run
     assert len(Ledger(road.server.settings.ledger).history("people")) == 1

@@ -233,6 +233,8 @@ def test_a_full_disk_leaves_no_half_record(path, ledger):
     [
         (":memory:", "would forget"),
         ("sqlite://", "would forget"),
+        ("sqlite:///file:b.db?nolock=1&uri=true", "`nolock` .* damage"),
+        ("sqlite:///file:b.db?vfs=unix-none&uri=true", "`vfs` .* damage"),
         ("mysql://localhost/budget", "SQLite or PostgreSQL, not in mysql"),
         ("://", "not a path or a database URL"),
     ],

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 import sys
 import time
 import warnings
@@ -20,8 +21,7 @@ from nacre.app import folder, run
 from nacre.app.folder import DiskFull
 from nacre.app.method import method_of
 from nacre.app.pinned import pinned
-from nacre.app.planning import Choices
-from nacre.errors import NacreError, in_words
+from nacre.errors import in_words
 
 SHOWN = 5
 DRAWN = 10_000  # rows for the reports, if nobody said how many there are
@@ -143,11 +143,11 @@ def _plain(table: Any) -> dict[str, Any]:
 def reports(model: Any, here: run.Run, status: Status) -> dict[str, str]:
     """Rows and both pages; what could not be made, and why, by name."""
     choices, problems = here.choices, {}
-    count = min(choices.rows or DRAWN, MOST_DRAWN)
+    count, seed = min(choices.rows or DRAWN, MOST_DRAWN), secrets.randbits(32)
     steps = (
-        (run.SYNTHETIC, lambda path: draw(model, count, path)),
+        (run.SYNTHETIC, lambda path: draw(model, count, seed, path)),
         (run.PUBLIC, lambda path: publish(model, count, path, status)),
-        (run.REPORT, lambda path: evaluate(model, here, choices, path, status)),
+        (run.REPORT, lambda path: evaluate(model, here, (count, seed), path, status)),
     )
     for name, make in steps:
         beside = here / f".partial-{name}"
@@ -161,9 +161,9 @@ def reports(model: Any, here: run.Run, status: Status) -> dict[str, str]:
     return problems
 
 
-def draw(model: Any, count: int, path: Path) -> None:
+def draw(model: Any, count: int, seed: int, path: Path) -> None:
     """Synthetic rows as CSV, as a spreadsheet may open it."""
-    model.write(path, count, workers=1, safe_csv=True)
+    model.write(path, count, seed=seed, workers=1, safe_csv=True)
 
 
 def publish(model: Any, count: int, path: Path, status: Status) -> None:
@@ -175,22 +175,23 @@ def publish(model: Any, count: int, path: Path, status: Status) -> None:
     found.to_html(path)
 
 
-def evaluate(model: Any, here: run.Run, choices: Choices, path: Path, status: Status) -> None:
-    """The confidential report."""
+def evaluate(model: Any, here: run.Run, drawn: tuple[int, int], path: Path, status: Status) -> None:
+    """The confidential report, on the same rows as those of the CSV.
+
+    Not on the CSV itself: an apostrophe that is there for spreadsheets makes another value.
+    """
     import nacre
 
-    task = here.task
-    if not here.there(run.SYNTHETIC):
-        raise NacreError("There are no rows to compare: they could not be drawn.")
+    task, (count, seed) = here.task, drawn
     status.progress("comparing with the private rows", None)
     with table_of(here) as table:
         found = nacre.evaluate(
             table,
-            {"synthetic": str(here / run.SYNTHETIC)},
+            {"synthetic": model.sample_arrow(count, seed=seed)},
             nacre.Schema.read(here / run.SCHEMA),
             guarantee=model,
             ledger=task["ledger"],
-            dataset=choices.dataset,
+            dataset=here.choices.dataset,
             jobs=1,
             on_progress=status.progress,
         )

@@ -79,10 +79,12 @@ class Choices:
         """Plain data."""
         return dataclasses.asdict(self)
 
-    @property
-    def digest(self) -> str:
-        """Changes with every choice: a button names what was shown, and nothing else is spent."""
-        said = json.dumps(self.to_dict(), sort_keys=True)
+    def digest(self, schema: Mapping[str, Any]) -> str:
+        """Changes with every choice and with the schema.
+
+        A button names what was shown, and nothing else is spent.
+        """
+        said = json.dumps([self.to_dict(), schema], sort_keys=True)
         return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 

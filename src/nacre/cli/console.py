@@ -26,6 +26,7 @@ BAD_INPUT = 2
 FAILURE = 1
 INTERRUPTED = 130
 PIPED_WIDTH = 120
+BESIDE = 32  # bytes by which the name of a file that is still being written is longer
 LARGE = 10.0  # ε, at which the best attack finds a third of the people
 # A path that is not there or not allowed is the user's to correct; a full disk is not.
 PATH_ERRORS = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
@@ -182,6 +183,9 @@ def writable(path: Path, *inputs: Path | None) -> Path:
         stop(f"{path} is a device or something else that is no file. Give the name of a file.")
     if not path.parent.is_dir():
         stop(f"There is no folder {path.parent} to write {path.name} to. Make it first.")
+    longest = os.pathconf(path.parent, "PC_NAME_MAX") - BESIDE
+    if len(os.fsencode(path.name)) > longest:
+        stop(f"The name {path.name[:40]}... is too long: at most {longest} bytes. Choose another.")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         stop(f"{path} cannot be written. Choose another place, or change its permissions.")
     return path

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,7 +41,7 @@ from nacre.cli.options import (
     read_method,
     read_schema,
 )
-from nacre.errors import in_words
+from nacre.cli.paid import save_paid
 
 if TYPE_CHECKING:
     from nacre.model import Model
@@ -113,26 +111,8 @@ def fit(
 
 
 def _save(model: Model, output: Path) -> None:
-    """Save, elsewhere if need be: what has cost budget must not be lost for want of room."""
-    try:
+    """Save; a model that cost nothing is not saved elsewhere, where others could read it."""
+    if not model.guarantee.private:
         model.save(output)
-        return
-    except OSError as error:
-        if not model.guarantee.private:  # it cost nothing, and elsewhere others could read it
-            raise
-        problem = in_words(error)
-    for folder in (Path(tempfile.gettempdir()), Path.home(), Path.cwd()):
-        try:
-            handle, name = tempfile.mkstemp(
-                dir=folder, prefix=f"{output.stem}-", suffix=output.suffix or ".nacre"
-            )
-            os.close(handle)
-            try:
-                model.save(name)
-            except OSError:
-                Path(name).unlink(missing_ok=True)
-                raise
-        except OSError:
-            continue
-        stop(f"{problem} As the model has cost budget, it was saved as {name}: move it.", FAILURE)
-    stop(f"{problem} Nor could the model be saved anywhere else: it is lost.", FAILURE)
+    elif problem := save_paid(model.save, output, "model"):
+        stop(problem, FAILURE)

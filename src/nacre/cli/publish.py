@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from nacre.cli.console import beside, page, progress, say, stop, tell, writable
+from nacre.cli.console import FAILURE, beside, page, progress, say, stop, tell, writable
 from nacre.cli.options import BadRows, Dataset, Json, LedgerAddress, Quiet
+from nacre.cli.paid import save_paid
 from nacre.cli.show import ModelFile
 
 INSTEAD = (
@@ -93,8 +94,9 @@ def publish(
             on_progress=report,
         )
         report("drawing figures", None)
-        with beside(output) as partial:
-            found.to_html(partial)
+        problem = _page(found, output, paid=epsilon is not None)
+    if problem is not None:
+        stop(problem, FAILURE)
     for path, kind in beside_it.items():
         with beside(path) as partial:
             getattr(found, f"to_{kind}")(partial)
@@ -106,6 +108,19 @@ def publish(
     say(f"Page: {output} (safe to publish)", quiet=quiet, style="green")
     for path, kind in beside_it.items():
         say(f"{kind.capitalize()}: {path}; fill in what only you know.", quiet=quiet)
+
+
+def _page(found: Any, output: Path, *, paid: bool) -> str | None:
+    """Write the page; elsewhere if need be, where it cost budget, and then what to do."""
+
+    def save(path: Path) -> None:
+        with beside(path) as partial:
+            found.to_html(partial)
+
+    if paid:
+        return save_paid(save, output, "page")
+    save(output)
+    return None
 
 
 def _texts(registry: Path | None, checklist: Path | None, *others: Path | None) -> dict[Path, str]:

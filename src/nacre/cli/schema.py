@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nacre.cli import schema_sdv
-from nacre.cli.console import BAD_INPUT, beside, print_json, progress, say, stop, tell, writable
+from nacre.cli.console import (
+    BAD_INPUT,
+    FAILURE,
+    beside,
+    print_json,
+    progress,
+    say,
+    stop,
+    tell,
+    writable,
+)
 from nacre.cli.help import Command, Group
 from nacre.cli.options import (
     AdjacencyName,
@@ -22,6 +32,7 @@ from nacre.cli.options import (
     Quiet,
     Table,
 )
+from nacre.cli.paid import save_paid
 
 if TYPE_CHECKING:
     from nacre.rows.unit import Roster
@@ -167,10 +178,22 @@ def draft(
     if output is None:
         typer.echo(text, nl=False)
     else:
-        with beside(output) as partial:
-            partial.write_text(text, encoding="utf-8")
+        _write(text, output, paid=epsilon is not None)
         say(f"Schema of {table.name}: {output}", quiet=quiet)
     say(remark, quiet=quiet, style="yellow")
+
+
+def _write(text: str, output: Path, *, paid: bool) -> None:
+    """Write a draft; elsewhere if need be, where it cost budget."""
+
+    def save(path: Path) -> None:
+        with beside(path) as partial:
+            partial.write_text(text, encoding="utf-8")
+
+    if not paid:
+        save(output)
+    elif problem := save_paid(save, output, "draft"):
+        stop(problem, FAILURE)
 
 
 def _refuse_for_images(

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from nacre.cli.console import progress, say, stop, style_of, writable
+from nacre.cli.console import FAILURE, progress, say, stop, style_of, writable
 from nacre.cli.options import (
     AdjacencyName,
     Adjacent,
@@ -29,6 +29,7 @@ from nacre.cli.options import (
     read_method,
     read_schema,
 )
+from nacre.cli.paid import save_paid
 
 LOUD = (
     "NOT PRIVATE: {path} holds exact sums of the rows, without noise. Whoever may not see the rows "
@@ -134,8 +135,10 @@ def release(
             dataset=dataset,
             on_progress=report,
         )
-    found.save(output)
+    problem = save_paid(found.save, output, "answer")
     merged.unlink()
+    if problem is not None:
+        stop(problem, FAILURE)
     asked = len(found.plan.asked)
     say(f"{len(found.given)} of {asked} answers, with noise, for anybody: {output}", quiet=quiet)
     following = (

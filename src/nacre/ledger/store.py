@@ -64,6 +64,8 @@ releases = sa.Table(
     sqlite_autoincrement=True,
 )
 
+UNLOCKED = {"nolock", "immutable", "vfs"}  # of SQLite's addresses: without its locks, or others
+
 _CREATORS = 7071067811865475  # any number that no other program locks in the same database
 
 # PostgreSQL allows a hundred connections at a time, unless told otherwise.
@@ -167,6 +169,11 @@ class Store:
         if name in ("", ":memory:") or url.query.get("mode") == "memory":
             raise LedgerError(
                 "A ledger in memory would forget what was spent. Give a file, e.g. 'budget.db'."
+            )
+        if unsafe := sorted(UNLOCKED & {*url.query}):
+            raise LedgerError(
+                f"`{unsafe[0]}` in the ledger's address would let two fits at once damage it or "
+                "overspend. Leave it out."
             )
         return Path(name)
 

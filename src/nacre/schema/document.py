@@ -101,6 +101,9 @@ def read(path: Path) -> dict[str, Any]:
     return load(text, f"The schema '{path}'")
 
 
+WRITTEN_OUT = 1_000_000  # values, aliases written out, that any schema may have
+
+
 def load(text: str, name: str = "The schema") -> dict[str, Any]:
     """YAML as text, lists and mappings: only in `releases` are there numbers and Booleans."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -108,7 +111,7 @@ def load(text: str, name: str = "The schema") -> dict[str, Any]:
         root = yaml.compose(text, Loader=loader)
         if not isinstance(root, yaml.MappingNode):
             raise SchemaError(f"{name} must be a mapping with `columns:`; this is not one.")
-        said = _Reader().mapping(root)
+        said = _Reader(max(WRITTEN_OUT, len(text))).mapping(root)
         for key, node in root.value:
             if key.value == "label" and node.tag == "tag:yaml.org,2002:null":
                 said["label"] = None
@@ -128,12 +131,16 @@ def load(text: str, name: str = "The schema") -> dict[str, Any]:
 class _Reader:
     """Nodes as plain values with every scalar left as written: no, 1, null, 2000-01-01."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
         self.open: set[int] = set()
         self.done: dict[int, Any] = {}  # an alias is the same value again, not a copy
+        self.sizes: dict[int, int] = {}  # with aliases written out, as whoever reads on will do
+        self.most, self.size = most, 0
 
     def value(self, node: yaml.Node) -> Any:
+        before = self.size
         if id(node) in self.done:
+            self._grow(self.sizes[id(node)])
             return self.done[id(node)]
         if id(node) in self.open:
             raise SchemaError("The schema has a YAML alias inside its own anchor. Remove it.")
@@ -144,7 +151,14 @@ class _Reader:
             self.done[id(node)] = [self.value(item) for item in node.value]
         else:
             self.done[id(node)] = node.value
+        self._grow(1)
+        self.sizes[id(node)] = self.size - before
         return self.done[id(node)]
+
+    def _grow(self, size: int) -> None:
+        self.size += size
+        if self.size > self.most:
+            raise SchemaError("The schema's YAML aliases repeat too much. Write it without them.")
 
     def mapping(self, node: yaml.MappingNode) -> dict[str, Any]:
         found: dict[str, Any] = {}

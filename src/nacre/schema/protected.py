@@ -33,17 +33,17 @@ class Protected:
     alpha: float
 
     def __post_init__(self) -> None:
-        if not self.columns or len(set(self.columns)) < len(self.columns):
-            raise NacreError(
-                "A protected set names at least one column, and each once; got "
-                f"{', '.join(self.columns) or 'none'}."
-            )
         for name in self.columns:
             if not isinstance(name, str) or not name or any(mark in name for mark in MARKS):
                 raise NacreError(
                     f"Cannot protect a column called {name!r}: {' '.join(MARKS)} have a meaning "
                     "in `protect`. Rename the column."
                 )
+        if not self.columns or len(set(self.columns)) < len(self.columns):
+            raise NacreError(
+                "A protected set names at least one column, and each once; got "
+                f"{', '.join(self.columns) or 'none'}."
+            )
         real = isinstance(self.alpha, numbers.Real) and not isinstance(self.alpha, bool)
         if not real or not 1e-6 <= self.alpha <= 0.5:
             raise NacreError(f"alpha must be a number from 1e-6 to 0.5, got {self.alpha!r}.")

@@ -88,7 +88,9 @@ class Unit:
             )
         elif self.counted in columns:
             found.append(f"unit: the name '{self.counted}' is needed; rename that column.")
-        unknown = [name for name in self.constant if name not in columns]
+        unknown = [
+            name for name in self.constant if not isinstance(name, str) or name not in columns
+        ]
         if unknown:
             found.append(
                 f"unit: `constant` names {', '.join(map(shown, unknown))}, which the schema does "

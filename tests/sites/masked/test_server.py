@@ -208,6 +208,18 @@ def test_the_server_keeps_to_the_board(client):
     assert Address("reveal", "site0", 1).name not in around.board.names()
 
 
+def test_the_server_follows_no_links(client):
+    """Whoever may write to the folder must not have any file of the server's owner sent."""
+    http, around = client
+    secret = around.path / "site0.key"
+    (around.path / "board" / "site3.1.reveal").symlink_to(secret)
+    os.mkfifo(around.path / "board" / "7.roll")
+    for name in ("site3.1.reveal", "7.roll"):
+        found = http.get(f"/{name}")
+        assert found.status_code == 404 and b"PRIVATE" not in found.content
+        (around.path / "board" / name).unlink()
+
+
 @pytest.mark.parametrize("address", ["http://127.0.0.1:1", "https://", "https://host/path"])
 def test_only_https_addresses_are_boards(address):
     with pytest.raises(NacreError, match="https://host:port"):

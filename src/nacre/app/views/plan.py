@@ -125,9 +125,12 @@ async def _outlined(request: Request, where: Path, choices: Choices) -> dict[str
     ledger, name = site.settings.ledger, choices.dataset
     balance = await anyio.to_thread.run_sync(_balance, ledger, name)
     alike = await anyio.to_thread.run_sync(_alike, ledger, name)
+    schema = reviewed_schema(where)
+    shown = choices.digest(schema or {})
     found: dict[str, Any] = {"balance": balance, "alike": alike, "run": _next(where)}
+    found["shown"] = shown
     try:
-        made = await site.work.do(outline_plan, reviewed_schema(where), choices.to_dict())
+        made = await site.work.do(outline_plan, schema, choices.to_dict())
     except NacreError as error:
         return found | {"outline": None, "picture": None, "problem": str(error)}
     picture = None
@@ -182,7 +185,7 @@ async def fit(request: Request, form: Form) -> Response:
     said = reviewed_schema(where)
     if said is None or not number.isdecimal():
         return go(request, f"/p/{project.id}/schema")
-    if form.get("shown") != choices.digest:
+    if form.get("shown") != choices.digest(said):
         words = "Something was changed after the button was drawn. Look at it again."
         return await _page(request, project, where, choices, refusal=words, status=409)
     async with site.locks["run"]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
+import math
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -179,6 +180,8 @@ def _terms(fact: Formula, columns: Mapping[str, Column]) -> tuple[Terms, list[st
                 factor *= number
             else:
                 names.append(_number_column(word, columns))
+        if not math.isfinite(factor):
+            raise NotUnderstood("a number in it is larger than numbers can be.")
         terms.append((factor, tuple(names)))
     return terms, list(dict.fromkeys(name for _, names in terms for name in names))
 

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import ssl
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from nacre.archive import ArchiveError, plain
 from nacre.errors import NacreError, in_words
 from nacre.sites.masked.board import Folder
 from nacre.sites.masked.collect import Progress, collect
 from nacre.sites.masked.message import SESSION, Address, largest, read
 
 AT_ONCE = 256  # connections
+PIECE = 1 << 16  # bytes that are sent at once
 PAUSE = 0.5  # seconds between two looks at what has come in
 
 
@@ -42,9 +46,16 @@ def make_app(board: Folder) -> Starlette:
 
     def fetch(request: Request) -> Response:
         name = request.path_params["name"]
-        if not known(name) or name not in board.names():
+        try:
+            # By its descriptor: others may write to the folder, and a link may lead anywhere.
+            file = plain(board.fetch(name)) if known(name) else None
+        except (ArchiveError, OSError):
+            file = None
+        if file is None:
             return PlainTextResponse("There is no such message.", 404)
-        return FileResponse(board.fetch(name), media_type="application/octet-stream")
+        size = str(os.fstat(file.fileno()).st_size)
+        kind = "application/octet-stream"
+        return StreamingResponse(_pieces(file), headers={"content-length": size}, media_type=kind)
 
     async def post(request: Request) -> Response:
         name = request.path_params["name"]
@@ -74,6 +85,13 @@ def make_app(board: Folder) -> Starlette:
             Route("/{name}", post, methods=["PUT"]),
         ]
     )
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    """A file bit by bit, closed in the end."""
+    with file:
+        while piece := file.read(PIECE):
+            yield piece
 
 
 class Collector(threading.Thread):
