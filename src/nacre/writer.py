@@ -48,6 +48,7 @@ def whole_or_none(path: Path) -> Iterator[Path]:
     finally:
         partial.unlink(missing_ok=True)
 
+
 RISKY = np.isin(np.arange(256), list(b"=+-@\t\r"))  # the same, by the first byte
 
 
