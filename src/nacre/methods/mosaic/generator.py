@@ -27,13 +27,13 @@ from nacre.histograms.draw import (
     decode,
     draw_bins,
     draw_cells,
-    draw_labels,
     pick,
     slopes,
 )
 from nacre.histograms.heaps import Heaps
 from nacre.histograms.likelihood import log_posterior
 from nacre.histograms.measurement import Measurement
+from nacre.methods.mosaic.labeling import NOT_POSSIBLE, labeled_rows
 from nacre.methods.mosaic.sparse import Link, relink
 from nacre.nets import stored
 from nacre.nets.generator import AbstractGenerator
@@ -48,9 +48,7 @@ NO_LINKS = np.zeros((0, 2), np.int64)
 NO_TABLES = np.zeros((0, 4), np.int64)
 SLOTS = 3  # bins of a column in a table of several columns, at most
 WIDEST = SLOTS**4  # cells of such a table
-NOT_POSSIBLE = "The model gives rows with these values no probability at all."
 STRETCH = 4096  # rows whose tilts are added up at once
-CANDIDATES = 100_000  # rows drawn for a condition on the label before the nearest ones are repeated
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -183,7 +181,7 @@ class MosaicGenerator(AbstractGenerator):
         if self.trust is None:
             cells, label = self.rows(n, rng, given, by_class)
         else:
-            cells, label, chance = self._taught(n, rng, given, by_class)
+            cells, label, chance = labeled_rows(self, n, rng, given, by_class)
         for column in range(len(columns)):
             if column == self.target and chance is not None:
                 cells[:, column] = self._inside_classes(chance, label, columns[column], rng)
@@ -328,45 +326,6 @@ class MosaicGenerator(AbstractGenerator):
         """Each row's pair of bins as one number, and how many pairs of bins there are."""
         one, other = (self.group(column)[cells[:, column]] for column in (left, right))
         return one * self._wide[right] + other, self._wide[left] * self._wide[right]
-
-    def _taught(
-        self,
-        n: int,
-        rng: np.random.Generator,
-        given: Mapping[int, int],
-        by_class: NDArray[np.float64],
-    ) -> tuple[Index, Index, NDArray[np.float64]]:
-        """Rows, the teacher's labels, and the chances of these.
-
-        Conditions on the label hold by rejection, hence exactly.
-
-        If the condition is so rare that `CANDIDATES` rows are not enough, the rows still missing
-        are drawn from those candidates in proportion to their chances.
-        """
-        if (by_class == 1).all():
-            cells, _ = self.rows(n, rng, given)
-            chance = self.posterior(cells)
-            return cells, draw_labels(chance, rng), chance
-        kept: list[Index] = []
-        tried: list[Index] = []
-        missing, rate = n, 0.5
-        while missing > 0 and sum(map(len, tried)) < CANDIDATES + 2 * n:
-            cells, _ = self.rows(int(np.clip(missing / rate, 256, 1 << 14)), rng, given)
-            chance = self.posterior(cells) @ by_class
-            kept.append(cells[rng.random(len(cells)) < chance])
-            tried.append(cells)
-            missing -= len(kept[-1])
-            rate = max(float(chance.mean()), 1e-3)
-        found = np.concatenate([*kept, np.zeros((0, len(self.sizes)), np.int64)])[:n]
-        if len(found) < n:
-            pool = np.concatenate(tried)
-            chance = self.posterior(pool) @ by_class
-            if not chance.sum() > 0:
-                raise NacreError(NOT_POSSIBLE)
-            found = np.concatenate([found, pool[pick(chance, n - len(found), rng)]])
-        chance = self.posterior(found) * by_class
-        chance = chance / chance.sum(1, keepdims=True)
-        return found, draw_labels(chance, rng), chance
 
     def _inside_classes(
         self, chance: NDArray[np.float64], label: Index, column: Column, rng: np.random.Generator
