@@ -49,7 +49,8 @@ def whole_or_none(path: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
-RISKY = np.isin(np.arange(256), list(b"=+-@\t\r"))  # the same, by the first byte
+# The first bytes of these in UTF-8; others begin with that of the full-width ones, too.
+RISKY = np.isin(np.arange(256), list(b"=+-@\t\r\n\xef"))
 
 
 @final
@@ -127,7 +128,7 @@ def _formulas(table: pa.Table) -> set[str]:
 
 
 def _begins_so(part: pa.Array) -> bool:
-    """Whether some text begins as a formula does, by the first byte of each."""
+    """Whether some text begins as a formula does; by the first byte of each, where that tells."""
     if pa.types.is_dictionary(part.type):
         if not _begins_so(part.dictionary):  # so that cells need not be looked at
             return False
@@ -141,7 +142,9 @@ def _begins_so(part: pa.Array) -> bool:
     width = np.int32 if pa.types.is_string(part.type) else np.int64
     ends: Any = np.frombuffer(places, width, len(part) + 1, part.offset * np.dtype(width).itemsize)
     starts = ends[:-1][ends[1:] > ends[:-1]]
-    return bool(RISKY[np.frombuffer(text, np.uint8)[starts]].any())
+    if not RISKY[np.frombuffer(text, np.uint8)[starts]].any():
+        return False
+    return bool(pc.any(pc.match_substring_regex(part, pattern=FORMULA)).as_py())
 
 
 def _with_apostrophes(table: pa.Table, names: set[str]) -> pa.Table:
