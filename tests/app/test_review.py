@@ -128,6 +128,8 @@ def test_rules_are_read_as_they_are_written():
     # A few letters that would unfold to as much as one likes.
     assert statements("a: &a [x, x], b: &b [*a, *a]") == ("a: &a [x, x], b: &b [*a, *a]",)
     assert statements("{a: &a [x], b: *a}") == ("{a: &a [x], b: *a}",)
+    deep = "a: " + "{a: " * 3000
+    assert statements(deep) == (deep.strip(),)
 
 
 def test_the_page_marks_what_only_the_table_could_tell(server, browser):

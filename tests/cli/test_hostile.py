@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import math
 import os
 import stat
 import subprocess
@@ -156,6 +157,15 @@ def test_shapes_that_are_only_claimed_are_refused(tmp_path):
         archive_file.writestr("images.npy", head.getvalue())
     with pytest.raises(SourceError, match="not a readable"):
         read_npz(tmp_path / "claims.npz", "")
+
+
+@pytest.mark.parametrize("lengths", [[1] * 100, [0, 2**32 - 1, 2**32 - 1, 2**32 - 1]])
+def test_axes_that_no_array_can_have_are_refused(lengths, tmp_path):
+    path = tmp_path / "images-idx3-ubyte"
+    sizes = b"".join(length.to_bytes(4, "big") for length in lengths)
+    path.write_bytes(b"\0\0\x08" + bytes([len(lengths)]) + sizes + bytes(math.prod(lengths)))
+    with pytest.raises(SourceError, match="not a complete IDX file"):
+        read_idx(path)
 
 
 def test_names_in_an_archive_lead_nowhere(tmp_path):

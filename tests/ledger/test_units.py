@@ -58,3 +58,11 @@ def test_of_many_at_once_only_one_unit_is_charged(ledger):
     charged = {entry.note for entry in ledger.history("visits")}
     assert len(charged) == 1
     assert sum(entry is not None for entry in entries) == 4
+
+
+def test_a_column_that_notes_could_not_tell_from_others_is_refused(ledger):
+    count = Sum(name="n", share=1.0, bound=Bound(segments=(), count=1.0))
+    unit = Unit(column="patient\x1e2", rows=5)
+    plan = Plan.of([count], epsilon=1, delta=1e-7, adjacency="add-remove", unit=unit)
+    with pytest.raises(LedgerError, match="control character"):
+        reserve_in(ledger, "visits", plan)

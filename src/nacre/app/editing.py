@@ -175,7 +175,7 @@ def statements(text: str) -> tuple[Any, ...]:
             continue
         try:
             said = yaml.load(line, Loader=Plain) if ":" in line else line
-        except yaml.YAMLError:
+        except (yaml.YAMLError, RecursionError):
             said = line
         found.append(said if isinstance(said, dict) else line)
     return tuple(found)

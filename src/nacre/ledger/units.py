@@ -17,6 +17,11 @@ def unit_note(plan: Plan) -> str:
     """What an entry says of persons; nothing where a row is a person."""
     if plan.unit is None:
         return ""
+    if MARK in plan.unit.column:  # what comes after it would not be compared
+        raise LedgerError(
+            "The column that tells persons apart has a control character (U+001E) in its name, so "
+            "a ledger could not tell it from others. Rename the column."
+        )
     return f"{per(unit_name(plan.unit), plan.most_rows)}{BY}{plan.unit.column}"
 
 
