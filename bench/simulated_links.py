@@ -94,6 +94,33 @@ def correlations(made: Made, synthetic: pa.Table) -> Scores:
     return scores | {"mean error": float(off.mean())}
 
 
+def money(seed: int, rows: int = 20_000) -> Made:
+    """Two log-normal amounts whose values correlate by .99, beside columns that do not matter."""
+    rng, n = np.random.default_rng(seed), rows + 1000
+    wealth, noise = rng.normal(size=(2, n))
+    columns: dict[str, Any] = {
+        "earned": np.exp(9 + 1.2 * wealth).round(2).clip(0, 1e6),
+        "spent": np.exp(9 + 1.2 * (wealth + 0.08 * noise)).round(2).clip(0, 1e6),
+        "other": rng.normal(size=n).clip(-5, 5),
+        "kind": _names("v", rng.integers(0, 3, n)),
+        "label": rng.random(n) < 1 / (1 + np.exp(-wealth)),
+    }
+    amount = Real(low=0, high=1e6, decimals=2)
+    schema: dict[str, Any] = {"earned": amount, "spent": amount, "other": Real(low=-5, high=5)}
+    schema |= {"kind": _values("v", 3), "label": Boolean()}
+    return _split(columns, Schema(schema, label="label"), rows)
+
+
+def pearson(made: Made, synthetic: pa.Table) -> Scores:
+    """The correlation of the two amounts, and of their ranks."""
+    found: Scores = {}
+    for name, table in (("real", made.train), ("made", synthetic)):
+        values = np.stack([_column(table, column) for column in ("earned", "spent")])
+        found[name] = float(np.corrcoef(values)[0, 1])
+        found[f"{name} ranks"] = float(np.corrcoef(values.argsort(1).argsort(1))[0, 1])
+    return found
+
+
 # -- a column that another determines ----------------------------------------------------------
 
 
@@ -286,6 +313,7 @@ def label_scores(made: Made, synthetic: pa.Table) -> Scores:
 
 CASES: dict[str, Case] = {
     "links": Case(strong_links, correlations),
+    "money": Case(money, pearson),
     "codes": Case(code_and_group, determined),
     "prices": Case(prices, price_scores),
     "tails": Case(heavy_counts, tails),

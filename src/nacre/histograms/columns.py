@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from nacre.errors import NacreError
-from nacre.histograms.cells import Column, table_columns
+from nacre.histograms.cells import CodeColumn, Column, table_columns
 from nacre.schema import Layout
 
 OTHER = "The generator was made for another layout."
@@ -34,3 +34,13 @@ def known_columns(
     if tuple(column.size for column in found) != tuple(sizes):
         raise NacreError(OTHER)
     return found
+
+
+def fixed_cells(
+    columns: tuple[Column, ...], fixed: Mapping[int, int], label: int | None
+) -> dict[int, int]:
+    """The fixed codes other than the label's, by column."""
+    place = {c.code: k for k, c in enumerate(columns) if isinstance(c, CodeColumn)}
+    if any(code != label and code not in place for code in fixed):
+        raise NacreError("Only columns with a list of values can be fixed.")
+    return {place[code]: value for code, value in fixed.items() if code != label}

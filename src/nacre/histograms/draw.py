@@ -54,10 +54,16 @@ def _spread(
     return order, (rank + np.repeat(rng.random(groups), counts)) / np.repeat(counts, counts)
 
 
-def leaning(slope: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """A number in [0, 1) for each row, of log density `slope` times itself: towards an end."""
+def leaning(
+    slope: NDArray[np.float64], rng: np.random.Generator, place: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """A number in [0, 1) for each row, of log density `slope` times itself: towards an end.
+
+    It grows with the row's `place` in [0, 1], where that is known.
+    """
     slope = np.clip(slope, -STEEPEST, STEEPEST)
-    uniform, steep = rng.random(len(slope)), np.abs(slope) > FLAT
+    uniform = rng.random(len(slope)) if place is None else place
+    steep = np.abs(slope) > FLAT
     safe = np.where(steep, slope, 1.0)
     return np.where(steep, np.log1p(uniform * np.expm1(safe)) / safe, uniform)
 
@@ -93,10 +99,12 @@ def draw_cells(
     label: Index,
     rng: np.random.Generator,
     slope: NDArray[np.float64] | None = None,
+    place: NDArray[np.float64] | None = None,
 ) -> Index:
     """A cell of each row's bin, from P(cell | bin, class) (C, cells); `group` is a cell's bin.
 
-    With a `slope` for each row, those of a bin lie in the order of what they lean to.
+    With a `slope` for each row, those of a bin lie in the order of what they lean to, and of their
+    `place` in it, if there is one.
     """
     size = int(group.max()) + 1
     by_bin = np.argsort(group, kind="stable")
@@ -107,11 +115,11 @@ def draw_cells(
     ends = inside[:, by_bin].astype(np.float64).cumsum(1)
     ends = ends / ends[:, -1:] * size + size * np.arange(len(inside))[:, None]
     key = label * size + bins
-    order_by = None if slope is None else leaning(slope, rng)
-    order, place = _spread(key, len(inside) * size, rng, order_by)
+    order_by = None if slope is None else leaning(slope, rng, place)
+    order, at = _spread(key, len(inside) * size, rng, order_by)
     found = np.empty(len(key), np.int64)
     # What is searched for grows along the order, which makes the search several times faster.
-    found[order] = np.searchsorted(ends.reshape(-1), key[order] + place, side="right")
+    found[order] = np.searchsorted(ends.reshape(-1), key[order] + at, side="right")
     return by_bin[np.clip(found - label * len(by_bin), first, last - 1)]
 
 

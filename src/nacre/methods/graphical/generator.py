@@ -10,14 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
-from nacre.histograms.cells import (
-    EXACT_TICKS,
-    FEWEST_CELLS,
-    CodeColumn,
-    Column,
-    table_columns,
-)
-from nacre.histograms.columns import known_columns
+from nacre.histograms.cells import EXACT_TICKS, FEWEST_CELLS, table_columns
+from nacre.histograms.columns import fixed_cells, known_columns
 from nacre.histograms.crosstable import CrossTable, single_tables
 from nacre.histograms.draw import decode, draw_bins, draw_cells, pick
 from nacre.histograms.heaps import Heaps
@@ -94,7 +88,7 @@ class GraphicalGenerator(AbstractGenerator):
         """Draw rows; conditions hold by Bayes' rule, along the tree."""
         layout, fixed, classes = self.layout, self.fixed, len(self.network.weights)
         columns = known_columns(layout, self.label, self.most, self.sizes, classes)
-        given = _given(columns, fixed, self.label)
+        given = fixed_cells(columns, fixed, self.label)
         wanted = None if self.label is None else fixed.get(self.label)
         network = self._conditioned(given, wanted)
         bins, label = self._rows(network, n, rng)
@@ -200,13 +194,3 @@ def _check_network(network: Network, widths: list[int]) -> None:
         done |= set(new)
     if done != set(range(len(widths))):
         raise NacreError(DAMAGED)
-
-
-def _given(
-    columns: tuple[Column, ...], fixed: Mapping[int, int], label: int | None
-) -> dict[int, int]:
-    """The fixed codes other than the class, by column."""
-    place = {c.code: k for k, c in enumerate(columns) if isinstance(c, CodeColumn)}
-    if any(code != label and code not in place for code in fixed):
-        raise NacreError("Only columns with a list of values can be fixed.")
-    return {place[code]: value for code, value in fixed.items() if code != label}

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.histograms.atoms import Atoms
-from nacre.histograms.cells import EXACT_TICKS, FEWEST_CELLS, CodeColumn, Column
-from nacre.histograms.columns import known_columns
+from nacre.histograms.cells import EXACT_TICKS, FEWEST_CELLS, Column
+from nacre.histograms.columns import fixed_cells, known_columns
 from nacre.histograms.crosstable import CrossTable
 from nacre.histograms.draw import (
     cells_at,
@@ -31,6 +31,7 @@ from nacre.histograms.draw import (
     slopes,
 )
 from nacre.histograms.heaps import Heaps
+from nacre.histograms.inside import linked_places
 from nacre.histograms.likelihood import log_posterior
 from nacre.histograms.measurement import Measurement
 from nacre.methods.mosaic.labeling import NOT_POSSIBLE, labeled_rows
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from nacre.methods.mosaic.target import Target
 
 Array = NDArray[np.float32]
+Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
 NO_LINKS = np.zeros((0, 2), np.int64)
 NO_TABLES = np.zeros((0, 4), np.int64)
@@ -135,7 +137,7 @@ class MosaicGenerator(AbstractGenerator):
     heaps: Index = stored.field(
         stored.Array(None, 3, dtype=np.int64, low=0), default_factory=lambda: Heaps.none().places
     )
-    heap_weights: NDArray[np.float64] = stored.field(
+    heap_weights: Floats = stored.field(
         stored.Array(None, dtype=np.float64, low=0), default_factory=lambda: Heaps.none().weights
     )
     target: int | None = stored.field(stored.Whole(low=0, optional=True), default=None)
@@ -175,7 +177,7 @@ class MosaicGenerator(AbstractGenerator):
         """Draw rows; conditions hold by Bayes' rule, but for what links draw again."""
         layout, fixed, classes = self.layout, self.fixed, self.weights.shape[1]
         columns = known_columns(layout, self.label, self.most, self.sizes, classes)
-        given = self._given(columns, fixed)
+        given = fixed_cells(columns, fixed, self.label)
         by_class = self._class_weights(given, fixed)
         chance = None
         if self.trust is None:
@@ -199,7 +201,7 @@ class MosaicGenerator(AbstractGenerator):
         n: int,
         rng: np.random.Generator,
         given: Mapping[int, int] | None = None,
-        by_class: NDArray[np.float64] | None = None,
+        by_class: Floats | None = None,
     ) -> tuple[Index, Index]:
         """Cells (n, K) of the joined columns and classes, from the mixture alone."""
         given = given or {}
@@ -221,10 +223,11 @@ class MosaicGenerator(AbstractGenerator):
                 bins[column] = np.full(n, self.group(column)[given[column]])
         self._relink(bins, given, rng)
         cells = np.zeros((n, len(self.sizes)), np.int64)
+        places = self._places(bins, rng)
         for column, drawn in bins.items():
             inside, group = self.inside[:, self._span(column)], self.group(column)
-            slope = self._slope(column, component, drawn)
-            cells[:, column] = draw_cells(inside, group, drawn, label, rng, slope)
+            lean = self._slope(column, component, drawn), places.get(column)
+            cells[:, column] = draw_cells(inside, group, drawn, label, rng, *lean)
         for column, cell in given.items():
             cells[:, column] = cell
         if len(self.finer):
@@ -234,15 +237,25 @@ class MosaicGenerator(AbstractGenerator):
             finer.settle(cells, label, self, set(given), rng)
         return cells, label
 
-    def _slope(self, column: int, component: Index, bins: Index) -> NDArray[np.float64] | None:
+    def _places(self, bins: Mapping[int, Index], rng: np.random.Generator) -> dict[int, Floats]:
+        """Where inside their bins strongly linked numbers lie, by column."""
+        own = {c: self._components(c) for c in bins if c < len(self.layout.numbers)}
+        ordered = {c: p.shape[1] - self._nullable(c) for c, p in own.items()}
+        return linked_places(own, ordered, self.weights.sum(1, dtype=np.float64), bins, rng)
+
+    def _nullable(self, column: int) -> bool:
+        """Whether the last bin of a number is that of gaps."""
+        name = self.layout.numbers[column].name
+        return any(c.name == name and c.role == "missing" for c in self.layout.codes)
+
+    def _slope(self, column: int, component: Index, bins: Index) -> Floats | None:
         """To which end of its bin a number leans in each row, as its component's bins beside tell.
 
         So what two numbers have to do with each other goes on inside their bins.
         """
         if column >= len(self.layout.numbers):
             return None
-        own, name = self._components(column), self.layout.numbers[column].name
-        nullable = any(c.name == name and c.role == "missing" for c in self.layout.codes)
+        own, nullable = self._components(column), self._nullable(column)
         shares = self.weights.sum(1, dtype=np.float64) @ own
         found = slopes(own, shares / shares.sum(), own.shape[1] - nullable)
         return found[component, bins]
@@ -269,7 +282,7 @@ class MosaicGenerator(AbstractGenerator):
             start = end
         return found
 
-    def pair_moments(self, left: int, right: int) -> NDArray[np.float64]:
+    def pair_moments(self, left: int, right: int) -> Floats:
         """Chances of the mixtures' pairs of bins of two joined columns, (bins, bins)."""
         weights = self.weights.sum(1, keepdims=True, dtype=np.float64)
         return self._components(left).T @ (self._components(right) * weights)
@@ -278,11 +291,11 @@ class MosaicGenerator(AbstractGenerator):
         """P(cell | bin, class) of a column, (C, cells)."""
         return self.inside[:, self._span(column)]
 
-    def posterior(self, cells: Index) -> NDArray[np.float64]:
+    def posterior(self, cells: Index) -> Floats:
         """P(class | joined columns), (n, C): the mixture's, tilted by the teacher."""
         return chances(self.base(cells) + self.tilts(cells))
 
-    def base(self, cells: Index) -> NDArray[np.float64]:
+    def base(self, cells: Index) -> Floats:
         """Log chances before the tilt: the mixture's posterior, drawn towards the class shares."""
         joined = [column for column in range(len(self.sizes)) if self.is_joined(column)]
         places = np.stack([self.bins[self._start(c) + cells[:, c]] for c in joined], axis=1)
@@ -291,14 +304,14 @@ class MosaicGenerator(AbstractGenerator):
         trust = 1.0 if self.trust is None else self.trust
         return trust * own + (1 - trust) * shares
 
-    def tilts(self, cells: Index) -> NDArray[np.float64]:
+    def tilts(self, cells: Index) -> Floats:
         """What the label model adds to the log chances, (n, C)."""
         total = np.zeros((len(self.tilt), len(cells)))
         for start in range(0, len(cells), STRETCH):
             self._add_tilts(cells[start : start + STRETCH], total[:, start : start + STRETCH])
         return total.T
 
-    def _add_tilts(self, cells: Index, total: NDArray[np.float64]) -> None:
+    def _add_tilts(self, cells: Index, total: Floats) -> None:
         """`tilts` of so many rows as stay in a processor's cache."""
         bins = {}
         for column in filter(self.is_joined, range(len(self.sizes))):
@@ -328,7 +341,7 @@ class MosaicGenerator(AbstractGenerator):
         return one * self._wide[right] + other, self._wide[left] * self._wide[right]
 
     def _inside_classes(
-        self, chance: NDArray[np.float64], label: Index, column: Column, rng: np.random.Generator
+        self, chance: Floats, label: Index, column: Column, rng: np.random.Generator
     ) -> Index:
         """The cell of a numeric label, given its class and what the row makes of its neighbors."""
         from nacre.methods.mosaic.target import within_classes
@@ -337,17 +350,7 @@ class MosaicGenerator(AbstractGenerator):
         place = within_classes(chance, label, shares, len(shares) - column.nullable, rng)
         return cells_at(self.inside[:, self._span(self.target or 0)], label, place)
 
-    def _given(self, columns: tuple[Column, ...], fixed: Mapping[int, int]) -> dict[int, int]:
-        """The fixed codes other than the label's, by column."""
-        place = {c.code: k for k, c in enumerate(columns) if isinstance(c, CodeColumn)}
-        unknown = [code for code in fixed if code != self.label and code not in place]
-        if unknown:
-            raise NacreError("Only columns with a list of values can be fixed.")
-        return {place[code]: value for code, value in fixed.items() if code != self.label}
-
-    def _class_weights(
-        self, given: Mapping[int, int], fixed: Mapping[int, int]
-    ) -> NDArray[np.float64]:
+    def _class_weights(self, given: Mapping[int, int], fixed: Mapping[int, int]) -> Floats:
         """What the conditions on the label and on loose columns say about each class; at most 1."""
         weights = np.ones(len(self.inside))
         if self.label is not None and self.label in fixed:
@@ -411,7 +414,7 @@ class MosaicGenerator(AbstractGenerator):
         check(self)
 
 
-def _look_up(table: Array, place: Index, total: NDArray[np.float64]) -> None:
+def _look_up(table: Array, place: Index, total: Floats) -> None:
     """Add each class's coefficients (C, cells) at the rows' places."""
     for own, row in zip(table, total, strict=True):
         row += own[place]
