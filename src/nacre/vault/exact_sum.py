@@ -218,8 +218,8 @@ class ExactSum:
         one_row = functools.partial(self._row, constants, given)
         if self.exact and self.sparse:
             axis = self._axis
-            outputs = self._outputs(constants, given, rows, valid)
-            contributions, good = self._sparse_rows(*outputs, axis)
+            indices, values = self._outputs(constants, given, rows, valid)
+            contributions, good = self._sparse_rows(indices, values, axis)
         elif self.exact:
             contributions, good = jax.vmap(one_row)(rows)
         else:
