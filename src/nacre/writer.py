@@ -139,8 +139,9 @@ def _begins_so(part: pa.Array) -> bool:
     _, places, text = part.buffers()
     if text is None or not len(part):
         return False
-    width = np.int32 if pa.types.is_string(part.type) else np.int64
-    ends: Any = np.frombuffer(places, width, len(part) + 1, part.offset * np.dtype(width).itemsize)
+    width = np.dtype(np.int32 if pa.types.is_string(part.type) else np.int64)
+    every = np.frombuffer(places, width, len(part) + 1, part.offset * width.itemsize)
+    ends = every.astype(np.int64)
     starts = ends[:-1][ends[1:] > ends[:-1]]
     if not RISKY[np.frombuffer(text, np.uint8)[starts]].any():
         return False

@@ -7,7 +7,7 @@ from tests.vaults import block_of
 
 from nacre.rows import Label, TableEncoder
 from nacre.schema import Categorical, Integer, Schema
-from nacre.vault import Bound, Segment
+from nacre.vault import Bound, Segment, exact_sum
 from nacre.vault.exact_sum import ExactSum
 from nacre.vault.products import Products
 from nacre.vault.tracing import RefusedFunction
@@ -263,7 +263,9 @@ def by_hand(a, b, segments):
 
 @pytest.mark.parametrize("segments", [SEGMENTS, (Segment(size=15, norm=5.0),)])
 @pytest.mark.parametrize("rows", [40, 3000])  # fewer and more values than the sums have places
-def test_sparse_features_are_clipped_row_by_row(segments, rows):
+@pytest.mark.parametrize("wide", [exact_sum.WIDE, 1])  # put down row by row, or value by value
+def test_sparse_features_are_clipped_row_by_row(segments, rows, wide, monkeypatch):
+    monkeypatch.setattr(exact_sum, "WIDE", wide)
     rng = np.random.default_rng(0)
     numbers, codes = rng.integers(0, 65537, (rows, 2)), rng.integers(0, 6, (rows, 1))
     sums, counts = total(anywhere, Bound(segments=segments, by=LABEL), numbers, codes)

@@ -15,7 +15,7 @@ def one_thread() -> Iterator[None]:
     `nacre.cli` sees to it without any library.
     """
     try:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+        from threadpoolctl import threadpool_limits
     except ImportError:
         yield
         return
