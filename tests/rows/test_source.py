@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -127,3 +128,16 @@ def test_what_is_not_there(tmp_path):
         open_source(pa.table(ROWS), ["a", "c"])
     with pytest.raises(SourceError, match="Cannot read rows from a dict"):
         open_source(ROWS)
+
+
+def test_row_groups_are_not_held_until_the_file_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("nacre.rows.source.IN_ONE_GO", 30_000)
+    rows = pa.table({"a": np.random.default_rng(0).integers(0, 2**60, 200_000)})
+    pq.write_table(rows, tmp_path / "many.parquet", row_group_size=10_000, use_dictionary=False)
+    before, held, found = pa.total_allocated_bytes(), [], []
+    for batch in open_source(tmp_path / "many.parquet", ["a"]).batches():
+        held.append(pa.total_allocated_bytes() - before)
+        found.append(batch.column(0).to_numpy().copy())
+        del batch
+    assert np.array_equal(np.concatenate(found), rows["a"].to_numpy())
+    assert max(held) < rows.nbytes / 2

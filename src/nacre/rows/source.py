@@ -24,6 +24,7 @@ from nacre.schema import Check, Schema, SchemaError
 from nacre.schema.table import require_columns
 
 BATCH = 1 << 16
+IN_ONE_GO = 1 << 18  # rows of Parquet, about
 Watch = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".pq")
 
@@ -244,10 +245,26 @@ def _read_file(
         import pyarrow.parquet as pq
 
         with pq.ParquetFile(file) as parquet:
-            yield from parquet.iter_batches(BATCH, row_groups=groups, columns=list(names))
+            every = range(parquet.num_row_groups) if groups is None else groups
+            for some in _together(every, parquet.metadata):
+                yield from parquet.iter_batches(BATCH, row_groups=some, columns=list(names))
     except (pa.ArrowException, OSError):
         # In words of our own: Arrow's messages quote the offending row.
         raise SourceError(_unreadable(file)) from None
+
+
+def _together(groups: Sequence[int], about: Any) -> Iterator[list[int]]:
+    """Row groups that are read in one go: Arrow holds all bytes of those until it is through."""
+    some: list[int] = []
+    rows = 0
+    for group in groups:
+        some.append(group)
+        rows += about.row_group(group).num_rows
+        if rows >= IN_ONE_GO:
+            yield some
+            some, rows = [], 0
+    if some:
+        yield some
 
 
 def _unreadable(file: Path) -> str:
