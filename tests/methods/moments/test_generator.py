@@ -87,7 +87,17 @@ def spoiled(name, value):
 
 @pytest.mark.parametrize(
     "name",
-    ["weights", "means", "factors", "directions", "offsets", "center", "looks", "answers"],
+    [
+        "weights",
+        "means",
+        "factors",
+        "directions",
+        "offsets",
+        "movements",
+        "center",
+        "looks",
+        "answers",
+    ],
 )
 def test_restore_refuses_arrays_that_do_not_fit(model, name):
     config, arrays = model.generator.state()

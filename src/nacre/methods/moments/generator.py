@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from nacre.embed.scattering import Scattering
 from nacre.errors import NacreError
 from nacre.methods.moments.clipping import before_clipping, set_right
+from nacre.methods.moments.movements import KINDS, moved
 from nacre.nets.generator import AbstractGenerator
 from nacre.rows import ImageEncoder, Images
 
@@ -24,7 +25,7 @@ AT_ONCE = 16  # images whose features are computed together
 CALIBRATION = 600  # draws of a class by which the mean after clipping is set right
 ROUNDS = 12  # in which it is
 TRIES = 4  # at an image that the teacher takes for what it was drawn for
-STORED = ("weights", "means", "factors", "directions", "offsets")
+STORED = ("weights", "means", "factors", "directions", "offsets", "movements")
 TAUGHT = ("center", "looks", "answers")
 
 
@@ -74,6 +75,7 @@ class MomentsGenerator(AbstractGenerator):
         directions: in pixels, (directions, pixels).
         offsets: mean images, set so that the means after clipping are right, (Gaussians, pixels).
         classes: how many classes there are; 1 without a label.
+        movements: how far samples of a class are moved at most: factors, (classes, kinds, kinds).
         teacher: that labels what is drawn; None where there is no label.
     """
 
@@ -84,6 +86,7 @@ class MomentsGenerator(AbstractGenerator):
     directions: NDArray[np.float32]
     offsets: NDArray[np.float32]
     classes: int
+    movements: NDArray[np.float32]
     teacher: Teacher | None = None
 
     @classmethod
@@ -104,6 +107,7 @@ class MomentsGenerator(AbstractGenerator):
             directions=gaussians.directions.astype(np.float32),
             offsets=np.tile(gaussians.base.astype(np.float32), (len(gaussians.counts), 1)),
             classes=len(gaussians.counts),
+            movements=np.zeros((len(gaussians.counts), KINDS, KINDS), np.float32),
         )
         offsets = found.offsets.copy()
         for place, (mean, factor) in enumerate(zip(found.means, found.factors, strict=True)):
@@ -133,6 +137,7 @@ class MomentsGenerator(AbstractGenerator):
             directions=gaussians.directions.astype(np.float32),
             offsets=offsets.astype(np.float32),
             classes=len(gaussians.counts),
+            movements=np.zeros((len(gaussians.counts), KINDS, KINDS), np.float32),
         )
 
     def wider(self, width: float) -> Self:
@@ -178,6 +183,16 @@ class MomentsGenerator(AbstractGenerator):
             images[own] = np.clip(self.offsets[place] + drawn @ self.directions, 0, 1)
         return images.reshape(-1, *self.shape)
 
+    def _moved(
+        self, images: NDArray[np.float32], classes: NDArray[np.int64], rng: np.random.Generator
+    ) -> NDArray[np.float32]:
+        """Each by a random part of a random movement of its class: many little, some far."""
+        if not self.movements.any():
+            return images
+        latent = rng.standard_normal((len(images), KINDS), np.float32)
+        amounts = np.einsum("nij,nj->ni", self.movements[classes], latent)
+        return moved(images, amounts * rng.random((len(images), 1), np.float32))
+
     def sample(self, n: int, rng: np.random.Generator) -> Images:
         """Draw images, and label them."""
         pixels = np.zeros((n, *self.shape), np.uint8)
@@ -196,14 +211,16 @@ class MomentsGenerator(AbstractGenerator):
         few times; what it is taken for then is its label.
         """
         chosen = rng.choice(len(self.weights), n, p=self.weights)
+        classes = chosen % self.classes
         labels, pixels = np.zeros(n, np.int64), np.zeros((n, *self.shape), np.uint8)
         left = np.arange(n)
         for _ in range(1 if self.teacher is None else TRIES):
-            pixels[left] = np.rint(self._drawn_from(chosen[left], rng) * 255)
+            drawn = self._moved(self._drawn_from(chosen[left], rng), classes[left], rng)
+            pixels[left] = np.rint(drawn * 255)
             if self.teacher is not None:
                 # By what is given away: whole bytes.
                 labels[left] = self.teacher.labels(np.divide(pixels[left], 255, dtype=np.float32))
-                left = left[labels[left] != chosen[left] % self.classes]
+                left = left[labels[left] != classes[left]]
         return pixels, labels
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -232,6 +249,7 @@ class MomentsGenerator(AbstractGenerator):
             "factors": (gaussians, count, count),
             "directions": (count, pixels),
             "offsets": (gaussians, pixels),
+            "movements": (classes, KINDS, KINDS),
         }
         scattering = Scattering(*shape)
         if label is not None:

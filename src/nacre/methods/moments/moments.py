@@ -61,6 +61,9 @@ class Moments(AbstractMethod):
     sharp_width: float = setting(
         1.25, "likewise, of those that have the measured moments once clipped", low=0.1, high=10
     )
+    movement: float = setting(
+        2.5, "how many times as far as measured samples are moved, at most", low=0, high=10
+    )
     mean_share: float = setting(0.03, "of the budget, for the mean image", low=0.001, high=0.5)
     direction_share: float = setting(0.15, "of the budget, for the directions", low=0.001, high=0.9)
     teacher_share: float = setting(0.22, "of the budget, for the teacher", low=0.001, high=0.9)
@@ -161,6 +164,7 @@ class Moments(AbstractMethod):
         """Ask for the moments, then teach a regression that labels what is drawn from them."""
         from nacre.methods.moments.gaussians import measure
         from nacre.methods.moments.generator import MomentsGenerator
+        from nacre.methods.moments.movements import measured
         from nacre.methods.moments.teacher import train
         from nacre.methods.randomness import public_rng
 
@@ -179,4 +183,5 @@ class Moments(AbstractMethod):
         drawn = wide.beside(sharp.wider(self.sharp_width), share)
         near = blurred.beside(sharp, share)
         teacher = train(self, vault, asked[3:], drawn, near, gaussians, rng)
-        return dataclasses.replace(drawn, teacher=teacher)
+        movements = self.movement * measured(gaussians, encoder.schema.shape)
+        return dataclasses.replace(drawn, teacher=teacher, movements=movements.astype("float32"))
