@@ -244,7 +244,7 @@ def _gain(histograms: Histograms, pairs: Pairs, pair: tuple[int, int], model: Ar
     """
     table, total = pairs.tables[pair], histograms.total
     counts = table.sum(0) / total
-    error = 2 * pairs.noise[pair] * math.sqrt(len(table)) / total
+    error = SURE * pairs.noise[pair] * math.sqrt(len(table)) / total
     rows = [np.bincount(pairs.groups[k], histograms.cleaned[pairs.joined[k]].sum(0)) for k in pair]
     alone = np.outer(*rows) / total**2
     several = [np.bincount(pairs.groups[k]) > 1 for k in pair]
