@@ -39,6 +39,7 @@ FEW = 64  # values of a number, at most
 HIDING = 5  # values of a column that may share a bin: of fewer there is nothing to be told apart
 SURE = 3.0  # noise deviations by which a pair of values must differ from what bins make expect
 LEAST = 0.001  # of the square of Cramér's V that must be missing for a table to be counted
+PRICE = 0.2  # of that square for each share of the rows that is drawn again, at least
 SEEN = 0.02  # of the rows that a pair of values has at least, if noise lets it be seen
 BLOCK = 4096  # rows that are drawn at once
 ROUNDS = 60  # of proportional fitting
@@ -224,11 +225,11 @@ def chosen_tables(
     if SURE * noise > SEEN * histograms.total:
         return found
     room, trees = ROOM, {place: {place} for place in fine}
-    for (i, j), gain in sorted(gains.items(), key=lambda item: -item[1]):
+    for (i, j), (gain, moved) in sorted(gains.items(), key=lambda item: -item[1][0]):
         size = math.prod(histograms.columns[pairs.joined[place]].size for place in (i, j))
         if gain < LEAST or len(found) == TABLES:
             break
-        if size <= room and trees[i] is not trees[j]:
+        if size <= room and trees[i] is not trees[j] and gain >= PRICE * moved:
             found.append((i, j))
             room -= size
             trees[i] |= trees[j]
@@ -236,8 +237,12 @@ def chosen_tables(
     return found
 
 
-def _gain(histograms: Histograms, pairs: Pairs, pair: tuple[int, int], model: Array) -> float:
+def _gain(
+    histograms: Histograms, pairs: Pairs, pair: tuple[int, int], model: Array
+) -> tuple[float, float]:
     """How much of the link of two columns is surely missing, as a square of Cramér's V.
+
+    And the share of rows that would be drawn again for it, whose other links suffer.
 
     In bins, and among values that share one: these are taken to go together as much as bins of
     several values do with others, or as all bins, times the share of rows in bins of several.
@@ -254,7 +259,8 @@ def _gain(histograms: Histograms, pairs: Pairs, pair: tuple[int, int], model: Ar
         np.maximum((counts - other) ** 2 - error**2, 0.0) / scale for other in (model, alone)
     )
     among = max(float(apart[hidden].sum()), float(apart.sum() * alone[hidden].sum()))
-    return float(wrong.sum()) + among
+    moved = np.maximum(np.abs(counts - model) - error, 0.0) / 2
+    return float(wrong.sum()) + among, float(moved.sum())
 
 
 def _bins(
