@@ -81,6 +81,16 @@ def test_a_file_with_tables_of_other_columns_is_refused(models):
             type(generator).restore(config, {**arrays, **change}, encoder)
 
 
+def test_it_is_asked_even_where_there_is_nothing_to_link():
+    rng = np.random.default_rng(4)
+    table = coded(400).assign(group=rng.choice(list("abcdef"), 400))
+    method = nacre.Mosaic(fits=1, components=6, steps=10)
+    model = nacre.fit(table, SCHEMA, method=method, epsilon=0.5, delta=1e-5)
+    assert not len(model.generator.finer)
+    assert "pairs of values" in [release.name for release in model.guarantee.releases]
+    assert len(model.sample(10, seed=0)) == 10
+
+
 def test_what_is_asked_is_public_and_bounded():
     columns = design_columns()
     question = finer_question(columns, 3, 4096, 0.04)

@@ -180,11 +180,13 @@ def with_finer(
     norm = int(question.bound.segments[0].norm)
     noise = vault.noise(question) / math.floor(norm / math.sqrt(TABLES))
     tables = chosen_tables(histograms, pairs, generator, noise)
-    if not tables:  # announced, and stays unasked
-        return generator
-    weight = math.floor(norm / math.sqrt(len(tables)))
     sizes = [column.size for column in histograms.columns]
     identity = np.concatenate([np.arange(size) for size in sizes])
+    if not tables:  # what was announced is asked, so that whether it was depends on no answer
+        short = min(pairs.joined, key=sizes.__getitem__)
+        vault.sum(question, table_features(places, identity, sizes, [(short,)], [1]))
+        return generator
+    weight = math.floor(norm / math.sqrt(len(tables)))
     named = [(pairs.joined[i], pairs.joined[j]) for i, j in tables]
     features = table_features(places, identity, sizes, named, [weight] * len(tables))
     sums = vault.sum(question, features)
