@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from nacre.histograms.bins import bin_sums, within
 from nacre.histograms.cells import CodeColumn, Column
 from nacre.histograms.histograms import Histograms, deviation
-from nacre.methods.mosaic.sparse import as_forest, directed
+from nacre.methods.mosaic.sparse import Link, as_forest, directed
 from nacre.vault import Bound, Segment, Sum
 
 if TYPE_CHECKING:
@@ -191,13 +191,17 @@ def with_finer(
     features = table_features(places, identity, sizes, named, [weight] * len(tables))
     sums = vault.sum(question, features)
     values, noise = sums.values[0] / weight, deviation(sums.noise[0] / weight)
-    start, links, found = 0, [], []
+    links: list[Link] = []
+    start, found = 0, []
     for (i, j), (left, right) in zip(tables, named, strict=True):
         size = sizes[left] * sizes[right]
         counted = values[start : start + size].reshape(sizes[left], sizes[right])
         start += size
         bins = _bins(counted, noise, histograms.total, pairs, generator, (i, j))
-        links.append(directed(left, right, bins))
+        link = directed(left, right, bins)
+        if any(link.child == other.child for other in links):  # it has a parent already
+            link = Link(link.child, link.parent, link.table.T)
+        links.append(link)
         found.append(_joint(counted, noise, histograms, generator, (left, right), bins))
     finer = Finer(np.array(named, np.int64), tuple(found))
     chosen = as_forest([*links, *generator.link_tables()])
