@@ -157,7 +157,7 @@ def test_from_a_file_to_a_download(chromium, address):
     with page.expect_download() as saved:
         hand.click("#draw")
     rows = Path(saved.value.path()).read_text().splitlines()
-    assert rows[0] == "age,sex,wage,income"
+    assert rows[0] == '"age","sex","wage","income"'
     assert len(rows) == 10_001
     assert hand.clicks <= MOST_CLICKS
     assert hand.wrong == []

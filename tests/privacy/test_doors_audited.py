@@ -121,7 +121,7 @@ def test_choices_between_two_blocks():
 
 def test_votes_of_a_teacher_who_saw_the_canary():
     schema = Schema({"a": Integer(low=0, high=100)})
-    question = Votes(name="votes", share=1.0, queries=1, parts=1, classes=2, rounds=400)
+    question = Votes(name="votes", share=1.0, queries=1, parts=1, classes=2, rounds=1600)
     teacher = Teacher(
         state=jnp.zeros((1, 1)),
         learn=lambda state, rows, valid, public, key: jnp.any(valid)[None] * 1.0,
@@ -133,16 +133,17 @@ def test_votes_of_a_teacher_who_saw_the_canary():
     heard = []
     for rows in ([], [50]):
         vault = open_vault(
-            pa.table({"a": pa.array(rows, pa.int64())}), schema, question, epsilon=1e6, scale=20.0
+            pa.table({"a": pa.array(rows, pa.int64())}), schema, question, epsilon=1e6, scale=40.0
         )
         ballots = vault.vote(question, teacher, key=jax.random.key(0))
         counts = [
-            ballots(np.zeros((1, 1), np.float32), np.zeros(1, np.float32)) for _ in range(400)
+            ballots(np.zeros((1, 1), np.float32), np.zeros(1, np.float32)) for _ in range(1600)
         ]
         heard.append([float(each[0, 1] - each[0, 0]) for each in counts])
-    one_round = gaussian_epsilon(20.0 / np.sqrt(400), DELTA)  # mu = 1
+    one_round = gaussian_epsilon(40.0 / np.sqrt(1600), DELTA)  # mu = 1
+    # Of 1,000 simulated audits one showed less than .2 of it, none more than 1.03 of it.
     shown = tradeoff(*heard, delta=DELTA).epsilon
-    assert 0.4 * one_round < shown <= one_round
+    assert 0.15 * one_round < shown <= 1.1 * one_round
 
 
 def test_keys_that_one_row_lifts_over_the_threshold(monkeypatch):
