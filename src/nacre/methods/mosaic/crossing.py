@@ -139,11 +139,12 @@ def learn_crossings(
         among = [p for p in known if _apart(tables[p], [tables[q] for q in picked])]
         if among:
             picked.append(choose(expected, penalties=penalties, among=among))
-    if not picked:  # the counts were announced and stay unasked
-        return dataclasses.replace(generator, coarse=None)
-    chosen = [tables[place] for place in sorted(picked)]
+    # What was announced is asked, so that whether it was depends on no answer.
+    chosen = [tables[place] for place in sorted(picked) or [0]]
     starts = np.arange(len(chosen)) * WIDEST
     sums = vault.sum(counting, cross_features(places, crossing.bins, chosen, SLOTS, starts))
+    if not picked:
+        return dataclasses.replace(generator, coarse=None)
     counts = [sums.values[:, s : s + SLOTS ** len(t)] for s, t in zip(starts, chosen, strict=True)]
     return _taught(generator, cells, chance, chosen, counts, sums.noise[0], 1 / scale)
 

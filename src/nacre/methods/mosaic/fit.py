@@ -21,9 +21,9 @@ from nacre.nets.progress import ignore
 
 CHUNK = 10
 JITTER = 0.5  # of the logits at the start: nearly independent columns
-MET = 0.015  # of the cells: what is surely there is met if so much, in noise variances, is not
+MET = 0.01  # of the cells: what is surely there is met if so much, in noise variances, is not
 SURELY = 0.25  # of the steps, at most, for what is surely there
-FASTER = 4.0  # the learning rate of the first stage, of the usual one
+FASTER = 2.0  # the learning rate of the first stage, of the usual one
 STALLED = 0.02  # of what is left: a chunk that takes less of it gets nowhere
 PATIENCE = 4  # so many chunks in a row that get nowhere end the first stage
 LONG = 240  # steps after which noise is so small that it is no longer what the fits differ by:
@@ -54,9 +54,7 @@ def fit_mixtures(
     misfit = Misfit.of(targets)
     every = [Descent(start, misfit) for start in _starts(targets, fits, components, rng)]
     chunk, done = min(CHUNK, steps), 0
-    stages: list[tuple[bool, float, float, float]] = [(False, rate, stop, steps)]
-    if targets.faint:
-        stages = [(True, FASTER * rate, MET, SURELY * steps), (False, SLOWER * rate, stop, steps)]
+    stages = [(True, FASTER * rate, MET, SURELY * steps), (False, SLOWER * rate, stop, steps)]
     for surely, speed, enough, most in stages:
         best, stalled = math.inf, 0
         while done + chunk <= most or not done:
@@ -70,9 +68,6 @@ def fit_mixtures(
             best = min(best, left)
             if left < enough * cells or (surely and stalled >= PATIENCE):
                 break
-    # A last few smaller steps, so that no fit stands where Adam's noise left it.
-    for each in every:
-        each.advance(rate / 5, chunk, surely=False)
     on_progress(1.0)
     mixtures = [mixture(each.logits, misfit.owner) for each in every]
     p, w = (np.concatenate(parts).astype(np.float32) for parts in zip(*mixtures, strict=True))

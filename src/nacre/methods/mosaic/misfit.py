@@ -17,6 +17,7 @@ Array = NDArray[np.floating]
 
 EMPTY = 3.0  # how much cells that should be empty count beside all others
 LARGE = 3.0  # deviations beyond which what they hold counts linearly
+LEAST = 1e-6  # that may be left of a group
 FEW_MOST = 10.0  # what noise explains of four coefficients, about
 
 
@@ -83,7 +84,7 @@ class Misfit:
     single_precision: Array
     owner: Array
     empty: tuple[Array, Array, Array]
-    turned: Turned | None
+    turned: Turned
 
     @staticmethod
     def of(targets: Targets, kind: type[np.floating] = np.float32) -> Misfit:
@@ -101,7 +102,7 @@ class Misfit:
                 sparse.most.astype(kind),
                 np.sqrt(sparse.precision).astype(kind),
             ),
-            Turned.of(targets, kind) if targets.faint else None,
+            Turned.of(targets, kind),
         )
 
     def __call__(self, p: Array, w: Array, *, surely: bool) -> Slopes:
@@ -110,7 +111,7 @@ class Misfit:
         Of the pairs only what noise does not explain, if `surely`.
         """
         sides = w if len(self.pairs) == w.shape[1] else w.sum(1, keepdims=True)
-        if surely and self.turned is not None:
+        if surely:
             pair, seen, by_p, by_sides = self.turned(p, sides, self.deviation)
             pooled = w.sum(1, keepdims=True)
             empty, slope = self._overfilled(pair_moments(p, pooled)[0])
@@ -217,6 +218,8 @@ def _explained(targets: Targets) -> NDArray[np.float64]:
     coefficients, the slow waves of two numbers; in large ones it would follow too much noise.
     """
     single, spectrum = targets.histograms, targets.spectrum
+    if not targets.faint:
+        return np.maximum(spectrum.most, LEAST)
     if len(targets.pairs) != len(single):
         single = single.sum(0, keepdims=True)
     size = np.maximum(single[:, slice(*targets.blocks[0])].sum(1), 1e-9)
@@ -227,4 +230,4 @@ def _explained(targets: Targets) -> NDArray[np.float64]:
     contrasts = np.einsum("cde,cf->fde", errors, spectrum.classes)
     sums, most = group_sums(contrasts, spectrum.class_groups, spectrum.groups), spectrum.most
     left = most * np.minimum(1.0, most / np.maximum(sums, 1e-9))
-    return np.maximum(np.where(most < FEW_MOST, left, most), 1e-6)
+    return np.maximum(np.where(most < FEW_MOST, left, most), LEAST)
