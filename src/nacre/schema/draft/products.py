@@ -8,12 +8,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nacre.schema.constraints.statement import NotUnderstood, Word
+from nacre.schema.constraints.statement import Word
 from nacre.schema.draft.guess import ENOUGH, FEW
 from nacre.schema.draft.sample import Sample
 from nacre.schema.draft.sums import Matrix, numbers
-from nacre.schema.facts.amounts import line
-from nacre.schema.facts.formula import bind_formula
+from nacre.schema.facts.formula import half_step, rounded
 from nacre.schema.facts.statement import Formula, Term
 from nacre.schema.schema import Schema
 
@@ -30,38 +29,23 @@ def products(schema: Schema, sample: Sample) -> Iterator[Formula]:
     names, values = numbers(schema, sample, dates=False)
     if len(values) < ENOUGH or not 1 < len(names) <= MOST_COLUMNS:
         return
-    halves = np.array([_half(schema, name) for name in names])
+    halves = np.array([half_step(schema.columns[name]) for name in names])
     found: set[int] = set()
     for one, total in itertools.permutations(range(len(names)), 2):
         if total in found or one in found:
             continue
-        factor = _factor(values[:, total], values[:, one], halves[total])
+        factor = common_factor(values[:, total], values[:, one], halves[total])
         if factor is not None:
             found.add(total)
             times = () if factor == 1 else (Word(f"{factor:g}"),)
             term = Term((*times, Word.of_column(names[one])))
-            yield _formula(schema, names[total], term, halves[total])
+            yield rounded(names[total], [term], schema.columns)
     for total, (one, other) in _pairs(values, halves, found):
         term = Term((Word.of_column(names[one]), Word.of_column(names[other])))
-        yield _formula(schema, names[total], term, halves[total])
+        yield rounded(names[total], [term], schema.columns)
 
 
-def _half(schema: Schema, name: str) -> float:
-    own = line(schema.columns[name])
-    return 0.0 if own is None else own.step / own.unit / 2
-
-
-def _formula(schema: Schema, name: str, term: Term, half: float) -> Formula:
-    """Exact where it can be, and else within what rounding leaves."""
-    exact = Formula(Word.of_column(name), (term,))
-    try:
-        bind_formula(exact, schema.columns)
-    except NotUnderstood:
-        return Formula(exact.column, exact.terms, half)
-    return exact
-
-
-def _factor(total: Matrix, one: Matrix, half: float) -> float | None:
+def common_factor(total: Matrix, one: Matrix, half: float) -> float | None:
     """The shortest factor k with total = k * one in every row, up to rounding; None for none."""
     there, half = one != 0, half * (1 + SLACK)
     if there.sum() < FEW or (np.abs(total[~there]) > half).any():

@@ -20,7 +20,7 @@ from nacre.schema.constraints.binding import sum_without_blanks
 from nacre.schema.constraints.statement import NotUnderstood, Word
 from nacre.schema.facts.amounts import adds_up, line, per_amount
 from nacre.schema.facts.bound import Linear, Near
-from nacre.schema.facts.statement import Formula
+from nacre.schema.facts.statement import Formula, Term
 from nacre.schema.suggest import suggest
 from nacre.schema.table import listed
 
@@ -57,13 +57,29 @@ def bind_formula(fact: Formula, columns: Mapping[str, Column]) -> Linear | Near:
         )
     scale = Scale(columns[name])
     relative = fact.percent
-    step = 0.0 if own is None else own.step / own.unit / per_amount(columns[name])
-    within = fact.within / (100 if relative else 1) if fact.within is not None else step / 2
-    if not relative and within < step / 2:
+    half = half_step(columns[name])
+    within = fact.within / (100 if relative else 1) if fact.within is not None else half
+    if not relative and within < half:
         raise NotUnderstood(
-            f"`within {within:g}` is less than half a step of '{name}', which is {step:g}."
+            f"`within {within:g}` is less than half a step of '{name}', which is {2 * half:g}."
         )
     return Near(str(fact), name, tuple(terms), within, relative, scale, columns)
+
+
+def rounded(name: str, terms: Sequence[Term], columns: Mapping[str, Column]) -> Formula:
+    """The formula of a column: exact where it can be, and else within what rounding leaves."""
+    exact = Formula(Word.of_column(name), tuple(terms))
+    try:
+        bind_formula(exact, columns)
+    except NotUnderstood:
+        return Formula(exact.column, exact.terms, half_step(columns[name]) or None)
+    return exact
+
+
+def half_step(column: Column) -> float:
+    """Half the distance between two values of a number or date, in days; 0 without decimals."""
+    own = line(column)
+    return 0.0 if own is None else own.step / own.unit / per_amount(column) / 2
 
 
 def _terms(fact: Formula, columns: Mapping[str, Column]) -> tuple[Terms, list[str]]:
@@ -140,10 +156,9 @@ def _linear(
     start = constant + sum(factors[each] * lines[each].first for each in factors)
     moduli = [start - first, *(factors[each] * lines[each].step for each in factors)]
     if any(each % (lines[name].step * unit) for each in moduli):
-        half = lines[name].step / lines[name].unit / per_amount(columns[name]) / 2
         raise NotUnderstood(
             f"the sum may lie between two values of '{name}'. Give it more `decimals` or a finer "
-            f"`step`, or say `within {half:g}`, which rounds it."
+            f"`step`, or say `within {half_step(columns[name]):g}`, which rounds it."
         )
     if low > last or high < first:
         raise NotUnderstood(f"the sum never lies within the bounds of '{name}'. Widen them.")
