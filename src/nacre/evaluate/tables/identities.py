@@ -148,7 +148,7 @@ def _share(rows: Rows, total: str, terms: Sequence[Term]) -> float:
 
 def _look_ups(real: Rows, synthetic: Rows, some: Rows) -> Iterator[Identity]:
     lists = [name for name in real.names if not real.is_number(name)]
-    lists = [name for name in lists if 2 < real.bin(name).size <= MOST_VALUES][:MOST_LISTS]
+    lists = [name for name in lists if 1 < real.bin(name).size <= MOST_VALUES][:MOST_LISTS]
     told = [name for name in real.names if real.is_number(name) and _short(real, name)]
     codes = {name: _codes(some, name) for name in (*lists, *told[:MOST_LISTS])}
     done: set[tuple[str, str]] = set()
