@@ -56,8 +56,8 @@ def _columns(known: Sequence[Band], *, every: bool) -> Iterator[Finding]:
         yield Finding(
             "care",
             "Columns",
-            f"Noise hides how right these are; they may be off by so much: {said}"
-            f"{more(doubtful, SHOWN)}.",
+            f"Noise hides how right these are; they may be off by so much, and what was counted "
+            f"shows no difference beyond noise: {said}{more(doubtful, SHOWN)}.",
             _most(doubtful[0]),
         )
     within = [b for b in rest if _most(b) <= AVOID_TV]
@@ -124,12 +124,17 @@ def _in_cells(coarse: Sequence[Band]) -> Iterator[Finding]:
     yield Finding(
         "note",
         "Inside cells",
-        f"In the cells in which they were counted, these are right to within {percent(worst)} of "
-        f"the rows, with 95% confidence for each: {said}{more(ordered, SHOWN)}. In parentheses: "
-        "the largest share of the rows in cells of several values. Where in its cell a row lies "
-        "was not compared, so a single value that many rows share may be lost or spread out.",
+        f"In the cells in which they were counted{_or_stretches(coarse)}, these are right to "
+        f"within {percent(worst)} of the rows, with 95% confidence for each: "
+        f"{said}{more(ordered, SHOWN)}. In parentheses: the largest share of the rows in cells of "
+        "several values. Where in its cell a row lies was not compared, so a single value that "
+        "many rows share may be lost or spread out.",
         worst,
     )
+
+
+def _or_stretches(coarse: Sequence[Band]) -> str:
+    return ", or in stretches of these" if any(b.stretches is not None for b in coarse) else ""
 
 
 def _unknown(bands: Sequence[Band], known: Sequence[Band]) -> Iterator[Finding]:

@@ -168,5 +168,6 @@ def _column(band: Band) -> dict[str, Any]:
         **{name: None if v is None else v.tolist() for name, v in numbers.items()},
         "at_least": band.at_least,
         "at_most": band.at_most,
+        "stretches": None if band.stretches is None else int(band.stretches.max()) + 1,
         "source": band.source or None,
     }
