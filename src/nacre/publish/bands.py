@@ -167,7 +167,9 @@ def _distance(
     places = [cells] if stretches is None else [cells, stretches]
     found = []
     for group in places:
-        shares, noisy = (np.bincount(group, each) for each in (known, m.counts / n))
+        shares, noisy = (
+            np.bincount(group, each).astype(np.float64) for each in (known, m.counts / n)
+        )
         noise = m.noise * np.sqrt(np.bincount(group)) / n
         part = tail / len(places)
         least = distance_at_least(shares, noisy, noise, tail=part) - slack

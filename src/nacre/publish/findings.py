@@ -56,8 +56,8 @@ def _columns(known: Sequence[Band], *, every: bool) -> Iterator[Finding]:
         yield Finding(
             "care",
             "Columns",
-            f"Noise hides how right these are; they may be off by so much, and what was counted "
-            f"shows no difference beyond noise: {said}{more(doubtful, SHOWN)}.",
+            f"Noise hides how right these are; they may be off by so much: {said}"
+            f"{more(doubtful, SHOWN)}.{_unseen(doubtful)}",
             _most(doubtful[0]),
         )
     within = [b for b in rest if _most(b) <= AVOID_TV]
@@ -74,6 +74,12 @@ def _columns(known: Sequence[Band], *, every: bool) -> Iterator[Finding]:
             "Columns",
             f"{which} right to within {percent(_most(fine[0]))} of the rows{least}",
         )
+
+
+def _unseen(doubtful: Sequence[Band]) -> str:
+    if any(map(_least, doubtful)):
+        return ""
+    return " What was counted shows no difference beyond noise."
 
 
 def drowned(band: Band) -> bool:
@@ -145,8 +151,8 @@ def _unknown(bands: Sequence[Band], known: Sequence[Band]) -> Iterator[Finding]:
                 "note",
                 "Columns",
                 f"How close {', '.join(unknown[:SHOWN])}{more(unknown, SHOWN)} came to the private "
-                "table was not measured: the model draws other columns and a difference, and adds "
-                "them up. The data holder can buy histograms of columns for this page.",
+                "table was not measured: they are computed from other columns, by a fact of the "
+                "schema or from a difference. The data holder can buy histograms for this page.",
             )
         return
     if not bands:

@@ -67,16 +67,25 @@ def _formulas(real: Rows, synthetic: Rows, some: Rows) -> Iterator[Identity]:
     names = [name for name, each in values.items() if len(np.unique(each[~np.isnan(each)])) > 2]
     if len(names) < 2:
         return
-    told: set[str] = set()
+    told: dict[str, set[str]] = {}
     for total, terms in _candidates(names, values, columns):
         used = {factor.text for term in terms for factor in term.factors} & set(names)
-        if total in told or used <= told:
+        if total in told or total in _sources(used, told):
             continue
         found = [_share(rows, total, terms) for rows in (real, synthetic)]
         if found[0] >= NEARLY:
-            told.add(total)
+            told[total] = used
             fact = str(rounded(total, terms, columns))
             yield Identity(fact, (total, *sorted(used)), found[0], found[1])
+
+
+def _sources(names: set[str], told: Mapping[str, set[str]]) -> set[str]:
+    """These columns, and all that they follow from."""
+    found, waiting = set[str](), set(names)
+    while waiting:
+        found |= waiting
+        waiting = {each for name in waiting for each in told.get(name, ())} - found
+    return found
 
 
 def _candidates(
@@ -129,7 +138,7 @@ def _amounts(rows: Rows, name: str) -> np.ndarray:
 
 
 def _share(rows: Rows, total: str, terms: Sequence[Term]) -> float:
-    """Of the rows in which nothing is missing, those in which it holds."""
+    """Of the rows in which something is there, those in which it holds; gaps must agree, too."""
     meant = np.zeros(len(rows))
     for term in terms:
         product = np.ones(len(rows))
@@ -137,10 +146,10 @@ def _share(rows: Rows, total: str, terms: Sequence[Term]) -> float:
             known = word.text in rows.schema.columns
             product = product * (_amounts(rows, word.text) if known else float(word.text))
         meant += product
-    apart = np.abs(_amounts(rows, total) - meant)
-    apart = apart[~np.isnan(apart)]
+    values = _amounts(rows, total)
+    there = ~(np.isnan(values) & np.isnan(meant))
     reach = half_step(rows.schema.columns[total]) * (1 + SLACK)
-    return float((apart <= reach).mean()) if len(apart) else 0.0
+    return float((np.abs(values - meant)[there] <= reach).mean()) if there.any() else 0.0
 
 
 # ----- columns that another one determines
