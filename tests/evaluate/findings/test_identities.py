@@ -84,7 +84,7 @@ def test_it_is_said_in_plain_words(shuffled):
     assert found.level == "avoid"
     assert "`floor determined by room` holds in 100% of the real rows and 1" in found.text
     assert "of the real rows in which one of them is missing" in found.text
-    assert "declare each that is as a fact" in found.text
+    assert "Declare those that are public as facts" in found.text
     assert not list(impossible_findings(shuffled))  # nothing is said twice
 
 

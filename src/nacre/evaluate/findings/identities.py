@@ -8,7 +8,7 @@ from nacre.evaluate.tables.comparison import TableComparison
 from nacre.evaluate.tables.identities import Identity
 
 AVOID, CARE = 0.10, 0.02  # of the rows, which break it here though not there
-SHOWN = 4
+SHOWN = 5
 
 
 def broken_identities(comparison: TableComparison) -> list[Identity]:
@@ -24,12 +24,14 @@ def identity_findings(comparison: TableComparison) -> Iterator[Finding]:
         return
     worst = broken[0].real - broken[0].synthetic
     said = "; ".join(_said(each) for each in broken[:SHOWN])
-    it, them = ("it", "it") if len(broken) == 1 else ("each that is", "them")
+    asked, them = "If that is public, declare it as a fact", "it"
+    if len(broken) > 1:
+        asked, them = "Declare those that are public as facts", "them"
     yield Finding(
         "avoid" if worst > AVOID else "care",
         "Facts",
-        f"{said}{more(broken, SHOWN)}. If that is public, declare {it} as a fact in the schema: a "
-        f"fit then computes {them}, exactly, in every row and at no cost.",
+        f"{said}{more(broken, SHOWN)}. {asked} in the schema: a fit then computes {them}, exactly, "
+        "in every row and at no cost.",
         20 * worst,
     )
 
