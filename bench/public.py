@@ -79,7 +79,13 @@ def statements(model: Model, private: Rows, seed: int) -> dict[str, list[bool]]:
 def _held(
     band: Band, here: np.ndarray, there: np.ndarray, wide: np.ndarray
 ) -> list[tuple[str, bool]]:
-    shares, off = band.bins.add_up(here), float(np.abs(here - there).sum() / 2)
+    shares = band.bins.add_up(here)
+    if band.stretches is not None:
+        wide = wide | (np.bincount(band.stretches) > 1)[band.stretches]
+        apart = np.bincount(band.stretches, here - there)
+    else:
+        apart = here - there
+    off = float(np.abs(apart).sum() / 2)
     lower, upper = np.asarray(band.lower), np.asarray(band.upper)
     hair = 1e-9
     return [

@@ -221,6 +221,7 @@ class Model:
         Returns:
             What became of the candidates: `rate`, `describe()`.
         """
+        from nacre.schema.written import decimals
         from nacre.writer import Writer, check_name, whole_or_none
 
         if isinstance(self.encoder, ImageEncoder):
@@ -232,7 +233,7 @@ class Model:
         tables = iter(drawing) if many == 1 else drawing.parallel(self.save, load, where, many)
         with (
             whole_or_none(Path(path)) as partial,
-            Writer(partial, like=kind, safe=safe_csv) as writer,
+            Writer(partial, like=kind, safe=safe_csv, decimals=decimals(self.schema)) as writer,
         ):
             for table in tables:
                 writer.write(table)

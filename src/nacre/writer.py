@@ -8,7 +8,7 @@ import gzip
 import io
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, final
@@ -21,6 +21,7 @@ import pyarrow.parquet
 
 from nacre.errors import NacreError
 
+PRECISION = 20  # a column with decimals has 15 digits in all
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".pq")
 
 
@@ -57,6 +58,9 @@ RISKY = np.isin(np.arange(256), list(b"=+-@\t\r\n\xef"))
 class Writer:
     """Writes Arrow tables of one schema to `path`, in the form that the name of `like` says.
 
+    In CSV a number has as many `decimals` as its column is said to have, so that 90 is written as
+    90.00 beside 98.80; in Parquet it is a float64 in either case.
+
     With `safe`, a text in CSV that a spreadsheet could run as a formula gets an apostrophe before
     it, which spreadsheets take away again and other programs do not.  Numbers and dates stay as
     they are: typed, so that "-5" is a number whatever the schema says.
@@ -66,8 +70,16 @@ class Writer:
         formulas: names of columns with such texts that were written as they are.
     """
 
-    def __init__(self, path: Path, *, like: Path, safe: bool = False):
+    def __init__(
+        self,
+        path: Path,
+        *,
+        like: Path,
+        safe: bool = False,
+        decimals: Mapping[str, int] | None = None,
+    ):
         name = like.name.lower()
+        self._decimals = decimals or {}
         self._safe, self.formulas = safe, set[str]()
         self.rows = 0
         self._parquet: pa.parquet.ParquetWriter | None = None
@@ -98,7 +110,7 @@ class Writer:
         else:
             header = not self._started
             found = _formulas(table)
-            table = _plain(table)
+            table = _with_decimals(_plain(table), self._decimals)
             if self._safe:
                 names = [_quoted_name(name) for name in table.column_names]
                 table = _with_apostrophes(table, found).rename_columns(names)
@@ -115,6 +127,15 @@ def _plain(table: pa.Table) -> pa.Table:
         if pa.types.is_dictionary(field.type):
             plain = pc.cast(table.column(place), field.type.value_type)
             table = table.set_column(place, field.name, plain)
+    return table
+
+
+def _with_decimals(table: pa.Table, decimals: Mapping[str, int]) -> pa.Table:
+    """The table with numbers as decimals, which CSV writes with all their digits; exact."""
+    for place, field in enumerate(table.schema):
+        if field.name in decimals and pa.types.is_floating(field.type):
+            kind = pa.decimal128(PRECISION, decimals[field.name])
+            table = table.set_column(place, field.name, pc.cast(table.column(place), kind))
     return table
 
 

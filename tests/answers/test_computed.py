@@ -82,3 +82,14 @@ def test_ranges_of_a_number(edges, told):
     else:
         with pytest.raises(NacreError, match="not counted"):
             answer(SCHEMA, [table], "child")
+
+
+def test_a_sum_is_told_to_follow_from_others():
+    columns = {name: Integer(low=0, high=9) for name in ("a", "b")} | {
+        "total": Integer(low=0, high=18)
+    }
+    schema = Schema(columns, facts=["total = a + b"])
+    with pytest.raises(
+        NacreError, match=r"'total' follows from other columns \(`total = a \+ b`\)"
+    ):
+        answer(schema, [CrossTable((axis("a", *range(10)),), np.ones(10), np.ones(10))], "total")

@@ -91,6 +91,37 @@ def test_many_cells_are_bounded_by_the_triangle_inequality_alone():
     assert bound >= np.abs(noisy - known).sum() / 2 + 300 * 1e-3 * np.sqrt(2 / np.pi) / 2
 
 
+def test_counts_that_are_bought_later_are_bounded_by_a_ball():
+    known, noise = np.full(300, 1 / 300), np.full(300, 1e-3)
+    noisy = known + np.random.default_rng(0).normal(0, 1e-3, 300)
+    fitted = distance_at_most(known, noisy, noise, tail=0.02)
+    assert distance_at_most(known, noisy, noise, tail=0.02, fresh=True) < fitted / 2
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_a_number_of_many_cells_is_told_in_stretches(copied):
+    # In 240 cells there is more noise than rows; a table that copies the noise must not look right.
+    rng, ticks = np.random.default_rng(5), np.arange(240)
+    schema = Schema({"x": Integer(low=0, high=239), "one": Integer(low=0, high=1)})
+    rest = np.array([0.0, 10_000])
+    values = np.clip(rng.normal(100, 30, 10_000), 0, 239).astype(int)
+    truth = np.bincount(values, minlength=240).astype(np.float64)
+    held = []
+    for _ in range(25):
+        noisy = truth + rng.normal(0, 42.0, 240)
+        shares = np.maximum(noisy, 0) if copied else truth
+        made = rng.choice(240, 10_000, p=shares / shares.sum())
+        rows = encoded(pd.DataFrame({"x": made, "one": 1}), schema)
+        total = Measurement("one", ticks[:2], ticks[:2], rest + rng.normal(0, 42.0, 2), 42.0)
+        found = bands(rows, [("t", Measurement("x", ticks, ticks, noisy, 42.0)), ("t", total)])
+        band = found[0]
+        assert band.stretches is not None and band.stretches.max() + 1 == 24
+        apart = np.bincount(band.stretches, np.bincount(made, minlength=240) - truth) / 10_000
+        held.append(band.at_least <= np.abs(apart).sum() / 2 <= band.at_most)
+        assert band.at_most < 0.35  # in cells: about 0.8
+    assert sum(held) >= 23
+
+
 def test_too_few_rows_leave_everything_open():
     rows, cells = encoded(people(100)), np.arange(3)
     lost = Measurement("degree", cells, cells, np.array([5.0, -3, 2]), 10.0)

@@ -30,6 +30,7 @@ from nacre.errors import NacreError
 from nacre.histograms.crosstable import Axis, CrossTable, together
 from nacre.histograms.measurement import MISSING
 from nacre.schema import Schema
+from nacre.schema.facts.bound import Linear, Near
 from nacre.schema.suggest import suggest
 from nacre.schema.written import value_at, value_names
 
@@ -120,7 +121,7 @@ def answer(
     names, level = as_columns(question, schema), _as_level(level)
     found = together(computed_tables(schema, tables, names), names)
     if found is None:
-        raise NacreError(_nothing(names, tables))
+        raise NacreError(_nothing(names, tables, schema))
     return _written(schema, found, level)
 
 
@@ -174,8 +175,14 @@ def _as_level(level: Any) -> float:
     return float(level)
 
 
-def _nothing(names: Sequence[str], tables: Sequence[CrossTable]) -> str:
+def _nothing(names: Sequence[str], tables: Sequence[CrossTable], schema: Schema) -> str:
     asked = " by ".join(names)
+    computed = [fact for fact in schema.bound_facts if isinstance(fact, Linear | Near)]
+    if follows := [fact for fact in computed if fact.column in names]:
+        return (
+            f"'{asked}' was not counted: '{follows[0].column}' follows from other columns "
+            f"(`{follows[0].text}`), exactly and at no cost. Draw rows, and count these."
+        )
     if not tables:
         return (
             f"The model keeps no counts, so it cannot answer '{asked}'. Models of Mosaic, MST and "

@@ -53,7 +53,7 @@ def _looked_up(schema: Schema, table: CrossTable, fact: LookUp) -> CrossTable | 
     np.add.at(counts, to, np.moveaxis(table.counts, place, 0))
     np.add.at(variance, to, np.moveaxis(table.noise**2, place, 0))
     axes = list(table.axes)
-    axes[place] = _axis(schema, fact, kept)
+    axes[place] = _axis(schema, fact, kept, chosen=table.axes[place].chosen)
     return CrossTable(
         tuple(axes), np.moveaxis(counts, 0, place), np.sqrt(np.moveaxis(variance, 0, place))
     )
@@ -76,9 +76,9 @@ def _places(schema: Schema, axis: Axis, fact: LookUp) -> np.ndarray:
     return found
 
 
-def _axis(schema: Schema, fact: LookUp, places: np.ndarray) -> Axis:
+def _axis(schema: Schema, fact: LookUp, places: np.ndarray, *, chosen: bool) -> Axis:
     """The bins of the computed column: one for each of its values that occurs in the fact."""
     column = schema.columns[fact.column]
     gap = MISSING if column.ticks is not None else (column.size or 0) - 1
     cells = np.where(places < 0, gap, places).astype(np.int64)
-    return Axis(fact.column, cells, cells, np.arange(len(cells)))
+    return Axis(fact.column, cells, cells, np.arange(len(cells)), chosen=chosen)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -54,6 +55,7 @@ def sample(
     from nacre.rows import ImageEncoder
 
     loaded = nacre.load(model)
+    _refuse_signs(where or [], loaded.schema)
     given = pairs(where or [], "--where")
     if isinstance(loaded.encoder, ImageEncoder):
         check_output(output, model, force=force)
@@ -91,6 +93,23 @@ def sample(
     say(f"{n:,} synthetic {what}: {output}", quiet=quiet)
     if n and (drawn.rate < MOSTLY or drawn.moved):
         say(drawn.describe(), quiet=quiet)
+
+
+def _refuse_signs(where: list[str], schema: Any) -> None:
+    """Say how a range is written where somebody compares."""
+    for text in where:
+        found = re.match(r"\s*([^=<>!]+?)\s*([<>]=?|!=)\s*(.*)", text)
+        name = text.partition("=")[0].strip()  # which may hold such a sign itself
+        if found is None or name in getattr(schema, "columns", {}):
+            continue
+        column, sign, value = found.groups()
+        if sign == "!=":
+            stop(f"--where {text}: list the values that are wanted, as in {column}=a,b.")
+        ends = (f"{value}..", f"..{value}")
+        stop(
+            f"--where {text}: write a range as {column}=low..high, both ends included, one of "
+            f"which may be left out: {column}={ends['<' in sign]}"
+        )
 
 
 def _check_table(output: Path, model: Path, *, force: bool) -> None:

@@ -159,6 +159,7 @@ def draft(
             text, remark = found.to_yaml(), f"{found.describe()}\n{REVIEW}"
         else:
             from nacre.draft import private_draft, read_types
+            from nacre.schema.draft.hints import name_hints
 
             schema = private_draft(
                 table,
@@ -174,7 +175,7 @@ def draft(
                 engine=engine,
                 on_progress=report,
             )
-            text, remark = schema.to_yaml(), PRIVATE
+            text, remark = schema.to_yaml() + name_hints(schema), PRIVATE
     if output is None:
         typer.echo(text, nl=False)
     else:

@@ -25,17 +25,24 @@ class Axis:
         low: (cells,) the first tick of each of its cells, or its code; MISSING for gaps.
         high: (cells,) the last tick, included.
         group: (cells,) the bin of each cell.
+        chosen: whether an earlier release decided which cells share a bin.
     """
 
     column: str
     low: Index
     high: Index
     group: Index
+    chosen: bool = False
 
     @property
     def size(self) -> int:
         """How many bins there are."""
         return int(self.group.max()) + 1
+
+    @property
+    def single(self) -> bool:
+        """Whether each bin is one value, as the schema has it: no release chose the bins."""
+        return not self.chosen and bool((self.low == self.high).all())
 
     def cells_of(self, place: int) -> Index:
         """The cells that lie in a bin."""
@@ -82,12 +89,15 @@ def together(tables: Sequence[CrossTable], columns: Sequence[str]) -> CrossTable
     """What all tables that have these columns say of them, weighed by precision; None if none has.
 
     Noise of different tables is independent, so the weighed mean has the least variance that a mean
-    can have.  Where a column has coarser bins in some tables, the others are left out: bins were
-    chosen by the noise of finer tables, which is not independent of them.
+    can have.  Where some tables have each single value and others bins of several, which were
+    chosen by the noise of the former, only those with single values are taken.  Of numbers in
+    stretches, which nobody wants to read one by one, those with the coarsest bins.
     """
     found = [table.over(columns) for table in tables if set(columns) <= set(table.columns)]
     if not found:
         return None
+    single = [table for table in found if all(axis.single for axis in table.axes)]
+    found = single or found
     axes = [
         min((table.axes[place] for table in found), key=lambda axis: axis.size)
         for place in range(len(columns))
@@ -135,4 +145,5 @@ def label_axis(layout: Layout, label: int | None) -> tuple[Axis, ...]:
 def column_axis(column: Column, layout: Layout, group: Index | None = None) -> Axis:
     """The axis of a column: its cells, or bins of them."""
     name, low, high = cell_bounds(column, layout)
-    return Axis(name, low, high, np.arange(len(low)) if group is None else group)
+    places = np.arange(len(low)) if group is None else group
+    return Axis(name, low, high, places, chosen=group is not None)

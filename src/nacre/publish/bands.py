@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from nacre.evaluate.findings.columns import AVOID_TV
 from nacre.evaluate.tables.rows import Rows
-from nacre.histograms.measurement import Measurement
+from nacre.histograms.measurement import MISSING, Measurement
 from nacre.publish.bins import Bins, cell_counts, choose_bins, schema_cells
-from nacre.publish.distance import distance_at_least, distance_at_most
+from nacre.publish.distance import MOST, distance_at_least, distance_at_most
 
 CONFIDENCE = 0.95
+STRETCHES = 24  # of a number with more cells than a distance can be told in; and one for gaps
 
 Array = NDArray[np.float64]
 
@@ -34,6 +37,8 @@ class Band:
         at_most: and at most this share.  Cells are what was counted; a bin may hold several.
         inside: at most this share of the private rows lies in cells of several values, and where
             in them it lies nobody has counted: a value that many rows share may be lost there.
+        stretches: (cells,) where a number has so many cells that noise alone fills the distance,
+            the stretch of each, in which all three are meant instead; None for cells.
         source: the release that it rests on.
     """
 
@@ -46,11 +51,20 @@ class Band:
     at_least: float | None = None
     at_most: float | None = None
     inside: float | None = None
+    stretches: NDArray[np.int64] | None = None
     source: str = ""
 
 
-def bands(rows: Rows, measured: Sequence[tuple[str, Measurement]]) -> tuple[Band, ...]:
-    """A band for each column; where several releases measured one, from the least noisy."""
+def bands(
+    rows: Rows, measured: Sequence[tuple[str, Measurement]], fresh: Collection[str] = ()
+) -> tuple[Band, ...]:
+    """A band for each column; where several releases measured one, from the least noisy.
+
+    Args:
+        rows: the synthetic table.
+        measured: what was released, each with where it comes from.
+        fresh: of these, where noise was drawn after the synthetic table, which knows nothing of it.
+    """
     found = []
     for name in rows.names:
         mine = [(source, m) for source, m in measured if m.column == name]
@@ -62,7 +76,7 @@ def bands(rows: Rows, measured: Sequence[tuple[str, Measurement]]) -> tuple[Band
         # another may have been of other rows.
         totals = [m for other, m in measured if other == source]
         best = min(totals, key=lambda m: m.total_noise)
-        found.append(_band(rows, measurement, best, source))
+        found.append(_band(rows, measurement, best, source, fresh=source in fresh))
     return tuple(found)
 
 
@@ -73,7 +87,9 @@ def _plain(rows: Rows, name: str) -> Band:
     return Band(column=name, bins=bins, synthetic=bins.add_up(counts) / rows.total)
 
 
-def _band(rows: Rows, measurement: Measurement, total: Measurement, source: str) -> Band:
+def _band(
+    rows: Rows, measurement: Measurement, total: Measurement, source: str, *, fresh: bool
+) -> Band:
     """The band of one column.
 
     With c the private counts, n their sum, e the noise: the share c_j / n lies between
@@ -104,31 +120,85 @@ def _band(rows: Rows, measurement: Measurement, total: Measurement, source: str)
             inside=float((m.high > m.low).any()),
             source=source,
         )
-    shares = noisy / n
-    # Each end has 2% of the 5%, the number of rows (which moves no distance by more) the rest.
-    # In the cells that were counted, not in the fewer bins that are drawn: what is wrong between
-    # the cells of a bin is wrong.
-    cells = np.full(len(m.counts), float(m.noise))
-    known = (counts / rows.total, m.counts / n, cells / n)
-    slack = float(ndtri(1 - 0.1 * (1 - CONFIDENCE))) * total.total_noise / n
-    tail = 0.4 * (1 - CONFIDENCE)
+    stretches = _stretches(m) if rows.is_number(name) else None
+    distance = _distance(counts / rows.total, m, stretches, (n, total.total_noise), fresh=fresh)
     return Band(
         column=name,
         bins=bins,
         synthetic=synthetic,
-        measured=shares,
+        measured=noisy / n,
         lower=np.clip((noisy - z * noise) / (n + spread), 0.0, 1.0),
         upper=np.clip((noisy + z * noise) / (n - spread), 0.0, 1.0),
-        at_least=max(distance_at_least(*known, tail=tail) - slack, 0.0),
-        at_most=min(distance_at_most(*known, tail=tail) + slack, 1.0),
-        inside=_inside(m, n - spread, z),
+        at_least=distance.at_least,
+        at_most=distance.at_most,
+        inside=_inside(m, distance.stretches, n - spread, z),
+        stretches=distance.stretches,
         source=source,
     )
 
 
-def _inside(measurement: Measurement, rows: float, z: float) -> float:
-    """The largest share of the rows that may lie in cells of several values."""
+class _Distance(NamedTuple):
+    """See `Band`."""
+
+    at_least: float
+    at_most: float
+    stretches: NDArray[np.int64] | None
+
+
+def _distance(
+    known: Array,
+    measurement: Measurement,
+    stretches: NDArray[np.int64] | None,
+    total: tuple[float, float],
+    *,
+    fresh: bool,
+) -> _Distance:
+    """How far off the synthetic shares are: in cells, or in stretches where that says too little.
+
+    Each end has 2% of the 5%, the number of rows (which moves no distance by more) the rest.  Where
+    there are stretches, which follow from the schema, either end has 1% in cells and 1% in them, so
+    that all four hold at once and the better statement may be chosen: in the cells that were
+    counted if they show a difference beyond noise, or leave little room for one.
+    """
+    m, (n, total_noise) = measurement, total
+    slack = float(ndtri(1 - 0.1 * (1 - CONFIDENCE))) * total_noise / n
+    tail = 0.4 * (1 - CONFIDENCE)
+    cells = np.arange(len(m.counts))
+    places = [cells] if stretches is None else [cells, stretches]
+    found = []
+    for group in places:
+        shares, noisy = (
+            np.bincount(group, each).astype(np.float64) for each in (known, m.counts / n)
+        )
+        noise = m.noise * np.sqrt(np.bincount(group)) / n
+        part = tail / len(places)
+        least = distance_at_least(shares, noisy, noise, tail=part) - slack
+        most = distance_at_most(shares, noisy, noise, tail=part, fresh=fresh) + slack
+        found.append((max(least, 0.0), min(most, 1.0)))
+    enough = found[0][0] > 0 or found[0][1] <= max(AVOID_TV, found[-1][1])
+    if stretches is None or enough:
+        return _Distance(*found[0], None)
+    return _Distance(*found[1], stretches)
+
+
+def _stretches(measurement: Measurement) -> NDArray[np.int64] | None:
+    """Neighboring cells of a number put together until they are few; None if they are already."""
+    m = measurement
+    known = int((m.low != MISSING).sum())
+    if known <= MOST:
+        return None
+    found = np.arange(len(m.counts)) * STRETCHES // known
+    found[m.low == MISSING] = STRETCHES
+    return found
+
+
+def _inside(
+    measurement: Measurement, stretches: NDArray[np.int64] | None, rows: float, z: float
+) -> float:
+    """The largest share of the rows that may lie in cells, or stretches, of several values."""
     wide = measurement.high > measurement.low
+    if stretches is not None:
+        wide = (np.bincount(stretches) > 1)[stretches] | wide
     noise = z * measurement.noise * np.sqrt(np.count_nonzero(wide))
     return float(np.clip((measurement.counts[wide].sum() + noise) / rows, 0.0, 1.0))
 

@@ -57,7 +57,7 @@ def _columns(known: Sequence[Band], *, every: bool) -> Iterator[Finding]:
             "care",
             "Columns",
             f"Noise hides how right these are; they may be off by so much: {said}"
-            f"{more(doubtful, SHOWN)}.",
+            f"{more(doubtful, SHOWN)}.{_unseen(doubtful)}",
             _most(doubtful[0]),
         )
     within = [b for b in rest if _most(b) <= AVOID_TV]
@@ -74,6 +74,12 @@ def _columns(known: Sequence[Band], *, every: bool) -> Iterator[Finding]:
             "Columns",
             f"{which} right to within {percent(_most(fine[0]))} of the rows{least}",
         )
+
+
+def _unseen(doubtful: Sequence[Band]) -> str:
+    if any(map(_least, doubtful)):
+        return ""
+    return " What was counted shows no difference beyond noise."
 
 
 def drowned(band: Band) -> bool:
@@ -124,12 +130,17 @@ def _in_cells(coarse: Sequence[Band]) -> Iterator[Finding]:
     yield Finding(
         "note",
         "Inside cells",
-        f"In the cells in which they were counted, these are right to within {percent(worst)} of "
-        f"the rows, with 95% confidence for each: {said}{more(ordered, SHOWN)}. In parentheses: "
-        "the largest share of the rows in cells of several values. Where in its cell a row lies "
-        "was not compared, so a single value that many rows share may be lost or spread out.",
+        f"In the cells in which they were counted{_or_stretches(coarse)}, these are right to "
+        f"within {percent(worst)} of the rows, with 95% confidence for each: "
+        f"{said}{more(ordered, SHOWN)}. In parentheses: the largest share of the rows in cells of "
+        "several values. Where in its cell a row lies was not compared, so a single value that "
+        "many rows share may be lost or spread out.",
         worst,
     )
+
+
+def _or_stretches(coarse: Sequence[Band]) -> str:
+    return ", or in stretches of these" if any(b.stretches is not None for b in coarse) else ""
 
 
 def _unknown(bands: Sequence[Band], known: Sequence[Band]) -> Iterator[Finding]:
@@ -140,8 +151,8 @@ def _unknown(bands: Sequence[Band], known: Sequence[Band]) -> Iterator[Finding]:
                 "note",
                 "Columns",
                 f"How close {', '.join(unknown[:SHOWN])}{more(unknown, SHOWN)} came to the private "
-                "table was not measured: the model draws other columns and a difference, and adds "
-                "them up. The data holder can buy histograms of columns for this page.",
+                "table was not measured: they are computed from other columns, by a fact of the "
+                "schema or from a difference. The data holder can buy histograms for this page.",
             )
         return
     if not bands:

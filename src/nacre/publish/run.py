@@ -21,6 +21,8 @@ from nacre.publish.table import Table, synthetic_table
 from nacre.rows import ImageEncoder, TableEncoder
 from nacre.vault.plan import check_budget
 
+BOUGHT = "histograms bought for this page"
+
 ROWS = 50_000
 SCORES = ("columns", "prediction")
 
@@ -103,8 +105,8 @@ def _describe(
         ("the model's own histograms", m) for m in model.measurements
     ]
     if bought is not None:
-        measured += [("histograms bought for this page", m) for m in bought.histograms]
-    found = bands(drawn.rows, measured)
+        measured += [(BOUGHT, m) for m in bought.histograms]
+    found = bands(drawn.rows, measured, fresh=(BOUGHT,))
     told = _scores(bought, predictor)
     extra = () if bought is None else (bought.guarantee,)
     return PublicReport(

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from nacre.schema.columns.column import Column
-from nacre.schema.columns.numeric import Integer
+from nacre.schema.columns.numeric import Integer, Real
 from nacre.schema.schema import Schema
 
 MISSING = "missing"
@@ -18,6 +18,18 @@ def value_names(schema: Schema, name: str) -> list[str]:
     size = column.size or 0
     written = column.write(np.arange(size), None).to_pylist()
     return [MISSING if value is None else str(value) for value in written]
+
+
+def decimals(schema: Schema) -> dict[str, int]:
+    """How many digits after the point CSV files write, where a schema says so.
+
+    Not where a code such as -9 stands for a missing value, which is written as it is.
+    """
+    return {
+        name: column.decimals
+        for name, column in schema.columns.items()
+        if isinstance(column, Real) and column.decimals is not None and not column.missing
+    }
 
 
 def holds_years(column: Column) -> bool:

@@ -10,6 +10,7 @@ from nacre.evaluate.findings.detection import detection_findings
 from nacre.evaluate.findings.finding import ORDER, Finding
 from nacre.evaluate.findings.gaps import column_gaps
 from nacre.evaluate.findings.groups import count_findings
+from nacre.evaluate.findings.identities import identity_findings
 from nacre.evaluate.findings.impossible import impossible_findings
 from nacre.evaluate.findings.models import model_findings
 from nacre.evaluate.findings.numbers import group_findings, shift_findings
@@ -46,6 +47,7 @@ def find(
         *model_findings(mine, comparison.label),
         *value_findings(comparison),
         *(spike_findings(comparison) if "shifts" in mine else ()),
+        *(identity_findings(comparison) if "tv2" in mine else ()),
         *(impossible_findings(comparison) if "tv2" in mine else ()),
         *detection_findings(mine.get("detection", ())),
         *also,

@@ -10,6 +10,7 @@ import numpy as np
 from nacre.evaluate.tables.classifiers import REGRESSORS, Prediction, available, predict_all
 from nacre.evaluate.tables.features import Features
 from nacre.evaluate.tables.group_shifts import find_group_shifts
+from nacre.evaluate.tables.identities import Identity, find_identities
 from nacre.evaluate.tables.pairs import Pair, PairMatrices, Place, compare_pairs
 from nacre.evaluate.tables.randomness import generator
 from nacre.evaluate.tables.rows import Coded, Rows
@@ -86,6 +87,11 @@ class TableComparison:
     def group_shifts(self) -> tuple[Shift, ...]:
         """How far medians of numbers are off within groups."""
         return find_group_shifts(self.real, self.synthetic, self.rng("group-medians"))
+
+    @functools.cached_property
+    def identities(self) -> tuple[Identity, ...]:
+        """Facts of nearly every real row, and how often they hold in either table."""
+        return find_identities(self.real, self.synthetic, self.rng("identities"))
 
     @functools.cached_property
     def pairs(self) -> PairMatrices:

@@ -21,8 +21,9 @@ MEASURED = (
     "Noise hides where the private table’s histogram ends: somewhere in the strong gray, with 95% "
     "confidence for all bins of a figure together. The percentage is the largest share of the rows "
     "that may then be in the wrong cell; a bin that is drawn may hold several. “By cells” says "
-    "that many rows lie in cells of several values, and where inside was not compared. This is "
-    "about noise alone: the private rows are themselves a sample of the world. Least certain first."
+    "that many rows lie in cells of several values, and where inside was not compared; “in "
+    "stretches”, that cells were so many that only stretches of them could be. This is about noise "
+    "alone: the private rows are themselves a sample of the world. Least certain first."
 )
 NOT_MEASURED = (
     "The synthetic table’s own columns. How close they are to the private ones is not known here: "
@@ -63,8 +64,14 @@ def _bound(band: Band) -> str:
     if drowned(band):
         return "not known: all noise"
     least = f"{percent(band.at_least)} to " if band.at_least else "at most "
-    cells = ", by cells" if (band.inside or 0.0) > CARE_TV else ""
-    return f"{least}{percent(band.at_most)} off{cells}"
+    return f"{least}{percent(band.at_most)} off{_where(band)}"
+
+
+def _where(band: Band) -> str:
+    """In what the distance was told, if not in single values."""
+    if band.stretches is not None:
+        return f", in {len(np.unique(band.stretches))} stretches"
+    return ", by cells" if (band.inside or 0.0) > CARE_TV else ""
 
 
 def _level(band: Band) -> str | None:

@@ -183,6 +183,8 @@ def sum_without_blanks(text: str, columns: Mapping[str, Column]) -> str | None:
     parts = [part for part in re.split(r"[+*-]", text) if part]
     if len(parts) < 2 or not all(part in columns or _is_number(part) for part in parts):
         return None
+    if not any(part in columns for part in parts):  # 2024-12 or 100-200
+        return None
     apart = " ".join(re.split(r"\s*([+*-])\s*", text))
     return (
         f"{shown(text)} is one word, as a name may hold such a sign. Put blanks around it: "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +21,13 @@ from nacre.schema.suggest import suggest
 from nacre.schema.table import listed
 
 TO = ".."
+RANGES = (
+    r"(?P<low>.+?)\s+to\s+(?P<high>.+)",
+    r"(?P<low>.+?)\s*\N{EN DASH}\s*(?P<high>.+)",
+    r"(?P<low>.+?)\s*-\s*(?P<high>.+)",
+    r">=?\s*(?P<low>.+)",
+    r"<=?\s*(?P<high>.+)",
+)
 
 
 def given(where: Mapping[str, Any], columns: Mapping[str, Column]) -> tuple[Rule, ...]:
@@ -97,8 +105,24 @@ def _read(name: str, text: str, columns: Mapping[str, Column]) -> Any:
     low, dots, high = text.partition(TO)
     if dots and Scale(columns[name]).ordered:
         return low.strip() or None, high.strip() or None
+    if Scale(columns[name]).ordered and (range_ := _range(text, columns[name])) is not None:
+        raise NotUnderstood(f"'{name}': write {text} as {range_}, both ends included.")
     try:
         (values,) = csv.reader([text], skipinitialspace=True, strict=True)
     except (csv.Error, ValueError):
         raise NotUnderstood(f"'{name}': the quotes in {text} do not match.") from None
     return [value.strip() for value in values] if len(values) > 1 else values[0]
+
+
+def _range(text: str, column: Column) -> str | None:
+    """What people write as `100-200`, `100 to 200` or `>100`, as a range; None if it is none."""
+    for form in RANGES:
+        if (found := re.fullmatch(form, text.strip())) is not None:
+            low, high = (found.groupdict().get(end) or "" for end in ("low", "high"))
+            try:
+                for each in filter(None, (low, high)):
+                    Scale(column).span(each)
+            except ValueError:
+                continue
+            return f"{low}{TO}{high}"
+    return None

@@ -23,6 +23,7 @@ from nacre.schema.columns.scale import Scale
 from nacre.schema.constraints.constraint import understand
 from nacre.schema.constraints.statement import Comparison, Word
 from nacre.schema.draft.guess import ENOUGH, FEW
+from nacre.schema.draft.products import products
 from nacre.schema.draft.sample import Sample
 from nacre.schema.draft.suggested import Suggested
 from nacre.schema.draft.sums import sums
@@ -43,6 +44,7 @@ def suggestions(schema: Schema, sample: Sample, again: Callable[[], Batches] | N
     seen = {name: _Seen.of(column, sample.column(name)) for name, column in schema.columns.items()}
     tables = list(_determined(schema, seen))
     others = [*_together(seen), *_gaps(schema, seen), *sums(schema, sample)]
+    others += products(schema, sample)
     orders = list(_orders(schema, seen))
     rows = sample.rows
     whole = again is None and sample.stride > 1

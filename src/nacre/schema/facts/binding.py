@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import bisect
 import itertools
-import math
-import re
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from nacre.schema.columns.category import Categorical
-from nacre.schema.columns.column import Column, as_number, shown
-from nacre.schema.columns.grid import digits
-from nacre.schema.columns.numeric import Integer, Real
+from nacre.schema.columns.column import Column, shown
 from nacre.schema.columns.scale import Scale
 from nacre.schema.columns.span import Spans, join, outside
-from nacre.schema.constraints.binding import among, between, bind, presence, sum_without_blanks
+from nacre.schema.constraints.binding import among, between, bind, presence
 from nacre.schema.constraints.given import read_given
-from nacre.schema.constraints.statement import NotUnderstood, Word
-from nacre.schema.facts.bound import Absence, BoundFact, Linear, LookUp, Near
+from nacre.schema.constraints.statement import NotUnderstood
+from nacre.schema.facts.bound import Absence, BoundFact, LookUp
+from nacre.schema.facts.formula import bind_formula, column_of
 from nacre.schema.facts.statement import MISSING, Determined, Fact, Formula, Gap, Together
-from nacre.schema.suggest import suggest
-from nacre.schema.table import listed
-
-EXACT = 2**61  # sums below this fit into 64 bits
-Terms = list[tuple[float, tuple[str, ...]]]
 
 
 def bind_fact(fact: Fact, columns: Mapping[str, Column]) -> tuple[BoundFact, ...]:
@@ -36,9 +26,9 @@ def bind_fact(fact: Fact, columns: Mapping[str, Column]) -> tuple[BoundFact, ...
     if isinstance(fact, Determined):
         return (_look_up(fact, columns),)
     if isinstance(fact, Formula):
-        return (_formula(fact, columns),)
+        return (bind_formula(fact, columns),)
     if isinstance(fact, Gap):
-        name = _column(fact.column, columns)
+        name = column_of(fact.column, columns)
         presence(name, columns, missing=True)
         conditions = tuple(bind(clause, columns) for clause in fact.clauses)
         return (Absence(str(fact), name, conditions),)
@@ -47,7 +37,7 @@ def bind_fact(fact: Fact, columns: Mapping[str, Column]) -> tuple[BoundFact, ...
 
 def _together(fact: Together, columns: Mapping[str, Column]) -> tuple[Absence, ...]:
     """The first column is modeled with its gaps, which the others share."""
-    first, *others = (_column(word, columns) for word in fact.columns)
+    first, *others = (column_of(word, columns) for word in fact.columns)
     if len({first, *others}) <= len(others):
         raise NotUnderstood("a column is named twice.")
     for name in (first, *others):
@@ -57,7 +47,7 @@ def _together(fact: Together, columns: Mapping[str, Column]) -> tuple[Absence, .
 
 
 def _look_up(fact: Determined, columns: Mapping[str, Column]) -> LookUp:
-    column, by = (_column(word, columns) for word in (fact.column, fact.by))
+    column, by = (column_of(word, columns) for word in (fact.column, fact.by))
     scale = Scale(columns[by])
     unknown = -1
     spans: list[tuple[float, float, int]] = []
@@ -136,118 +126,6 @@ def _example(scale: Scale, value: float, place: int | None = None) -> str:
     if place is not None:
         return str(scale.column.write(np.array([place], np.int64), None)[0].as_py())
     return f"{value:g}"
-
-
-def _formula(fact: Formula, columns: Mapping[str, Column]) -> Linear | Near:
-    name = _number_column(fact.column, columns)
-    terms, sources = _terms(fact, columns)
-    if not sources:
-        raise NotUnderstood("nothing but numbers is added up. Use a constraint `fixed: {...}`.")
-    gaps = [other for other in sources if columns[other].nullable]
-    if gaps and not columns[name].nullable:
-        raise NotUnderstood(
-            f"{listed(gaps)} may be missing, so '{name}' may be, too: set `nullable: true`."
-        )
-    grids = [columns[other].grid for other in sources]  # type: ignore[attr-defined]
-    grid = columns[name].grid  # type: ignore[attr-defined]
-    straight = all(len(names) < 2 for _, names in terms)
-    if fact.within is None and straight and grid is not None and None not in grids:
-        return _linear(fact, name, terms, columns)
-    if fact.within is None and grid is None:
-        raise NotUnderstood(
-            f"'{name}' is a real number without `decimals`. Give it some, or say how near it is: "
-            "`within 0.01`."
-        )
-    scale = Scale(columns[name])
-    relative = fact.percent
-    step = 0.0 if grid is None else grid.step / grid.unit
-    within = fact.within / (100 if relative else 1) if fact.within is not None else step / 2
-    if not relative and within < step / 2:
-        raise NotUnderstood(
-            f"`within {within:g}` is less than half a step of '{name}', which is {step:g}."
-        )
-    return Near(str(fact), name, tuple(terms), within, relative, scale)
-
-
-def _terms(fact: Formula, columns: Mapping[str, Column]) -> tuple[Terms, list[str]]:
-    """Each term as a number and the columns that it is multiplied by; all columns."""
-    terms: Terms = []
-    for term in fact.terms:
-        factor, names = -1.0 if term.negative else 1.0, []
-        for word in term.factors:
-            number = as_number(word.text)
-            if word.kind == "bare" and word.text not in columns and isinstance(number, float):
-                factor *= number
-            else:
-                names.append(_number_column(word, columns))
-        if not math.isfinite(factor):
-            raise NotUnderstood("a number in it is larger than numbers can be.")
-        terms.append((factor, tuple(names)))
-    return terms, list(dict.fromkeys(name for _, names in terms for name in names))
-
-
-def _linear(fact: Formula, name: str, terms: Terms, columns: Mapping[str, Column]) -> Linear:
-    """The sum in whole numbers; refused if it could lie between two steps of the column."""
-    grids = {other: columns[other].grid for _, names in terms for other in names}  # type: ignore[attr-defined]
-    grid = columns[name].grid  # type: ignore[attr-defined]
-    needed = [digits(factor) + sum(grids[n].decimals for n in names) for factor, names in terms]
-    decimals = max(grid.decimals, *needed)
-    factors: dict[str, int] = dict.fromkeys(grids, 0)
-    constant = 0
-    for factor, names in terms:
-        own = sum(grids[n].decimals for n in names)
-        whole = int(Decimal(repr(factor)) * 10 ** (decimals - own))
-        if names:
-            factors[names[0]] += whole
-        else:
-            constant += whole
-    unit = 10 ** (decimals - grid.decimals)
-    ends = [_ends(factors[other], columns[other]) for other in grids]
-    low, high = (constant + sum(pair[side] for pair in ends) for side in (0, 1))
-    first, last = (unit * end for end in _ends(1, columns[name]))
-    if max(abs(low), abs(high), abs(first), abs(last)) >= EXACT:
-        raise NotUnderstood("its numbers are too large to be added exactly. Give it `within`.")
-    start = constant + sum(factors[other] * grids[other].first for other in grids)
-    moduli = [start - first, *(factors[other] * grids[other].step for other in grids)]
-    if any(each % (grid.step * unit) for each in moduli):
-        half = grid.step / grid.unit / 2
-        raise NotUnderstood(
-            f"the sum may lie between two values of '{name}'. Give it more `decimals` or a finer "
-            f"`step`, or say `within {half:g}`, which rounds it."
-        )
-    if low > last or high < first:
-        raise NotUnderstood(f"the sum never lies within the bounds of '{name}'. Widen them.")
-    return Linear(str(fact), name, factors, constant, unit, columns)
-
-
-def _ends(factor: int, column: Column) -> tuple[int, int]:
-    """The least and largest of a column's values times a factor, in units of its last decimal."""
-    grid, ticks = column.grid, column.ticks  # type: ignore[attr-defined]
-    ends = sorted((factor * grid.first, factor * (grid.first + grid.step * ticks)))
-    return ends[0], ends[1]
-
-
-def _column(word: Word, columns: Mapping[str, Column]) -> str:
-    if word.kind == "bare" and (said := sum_without_blanks(word.text, columns)) is not None:
-        raise NotUnderstood(said)
-    if word.kind == "value" or word.text not in columns:
-        raise NotUnderstood(f"{shown(word.text)} is not a column.{suggest(word.text, columns)}")
-    return word.text
-
-
-def _number_column(word: Word, columns: Mapping[str, Column]) -> str:
-    name = _column(word, columns)
-    if isinstance(columns[name], Integer | Real):
-        return name
-    column = columns[name]
-    advice = "Use a constraint" if not isinstance(column, Categorical) else "Use a table"
-    whole = [v for v in getattr(column, "values", ()) if re.fullmatch(r"-?\d+", v)]
-    if whole and len(whole) == len(column.values):  # type: ignore[attr-defined]
-        low, high = min(map(int, whole)), max(map(int, whole))
-        advice = f"If its values are numbers, write {{type: integer, low: {low}, high: {high}}}"
-    raise NotUnderstood(
-        f"'{name}' is {columns[name].type}, and only numbers are added and multiplied. {advice}."
-    )
 
 
 def in_order(facts: Sequence[BoundFact]) -> tuple[BoundFact, ...]:

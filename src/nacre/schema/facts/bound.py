@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nacre.errors import NacreError
 from nacre.schema.columns.column import Column
+from nacre.schema.columns.grid import Grid
 from nacre.schema.columns.scale import Scale
 from nacre.schema.constraints.condition import ColumnValues, Condition, Mask
+from nacre.schema.facts.amounts import amounts, line
 
 Places: TypeAlias = NDArray[np.int64]
 SLACK = 1e-9  # of a float64 computation, relative to its result
@@ -75,10 +78,10 @@ class LookUp:
 @final
 @dataclasses.dataclass(frozen=True, eq=False)
 class Linear:
-    """`column` as an exact sum, in whole numbers of 10^-decimals.
+    """`column` as an exact sum of numbers, or of a date and days, in whole parts of one.
 
     Attributes:
-        factors: of each source, counted in units of its own last decimal.
+        factors: of each source, counted in units of its own last decimal, dates in microseconds.
         constant: what is added.
         unit: one unit of the column's last decimal.
     """
@@ -97,11 +100,10 @@ class Linear:
 
     def compute(self, view: ColumnValues, rng: np.random.Generator) -> Computed:
         """The sum in each row; a sum of something missing is missing."""
-        column = self.columns[self.column]
-        grid, ticks = column.grid, column.ticks  # type: ignore[attr-defined]
+        own, ticks = self.line(self.column), self.columns[self.column].ticks
         total, missing = self._total(view)
-        places = (total // self.unit - grid.first) // grid.step
-        possible = missing | ((places >= 0) & (places <= ticks))
+        places = (total // self.unit - own.first) // own.step
+        possible = missing | ((places >= 0) & (places <= (ticks or 0)))
         return Computed(np.where(possible & ~missing, places, 0), missing, possible)
 
     def holds(self, view: ColumnValues) -> Mask:
@@ -118,10 +120,19 @@ class Linear:
             missing |= gaps
         return total, missing
 
+    def line(self, name: str) -> Grid:
+        """A column's values as whole numbers: a sum is exact only among columns that have one."""
+        found = line(self.columns[name])
+        if found is None:
+            raise NacreError(f"'{name}' is a real number without decimals.")
+        return found
+
     def _units(self, view: ColumnValues, name: str) -> tuple[Places, Mask]:
         values, gaps = view[name]
-        unit = self.columns[name].grid.unit  # type: ignore[attr-defined]
-        return np.rint(np.where(gaps, 0, values) * float(unit)).astype(np.int64), gaps
+        values, unit = np.where(gaps, 0, values), self.line(name).unit
+        if values.dtype.kind == "f":
+            values = np.rint(values * float(unit))
+        return values.astype(np.int64), gaps
 
 
 @final
@@ -140,6 +151,7 @@ class Near:
     within: float
     relative: bool
     scale: Scale
+    columns: Mapping[str, Column]
 
     @property
     def sources(self) -> frozenset[str]:
@@ -150,7 +162,7 @@ class Near:
         """The sum in each row, uniform within the tolerance and the bounds."""
         exact, missing = self._exact(view)
         reach = self._reach(exact)
-        low, high, ticks = float(self.scale.low), float(self.scale.high), self.scale.column.ticks
+        (low, high), ticks = self._bounds, self.scale.column.ticks
         step = (high - low) / (ticks or 1)
         first = np.maximum(np.ceil((exact - reach - low) / step - SLACK), 0)
         last = np.minimum(np.floor((exact + reach - low) / step + SLACK), ticks or 0)
@@ -163,10 +175,21 @@ class Near:
     def holds(self, view: ColumnValues) -> Mask:
         """Which rows are within the tolerance."""
         exact, missing = self._exact(view)
-        values, gaps = view[self.column]
-        slack = 2 * SLACK * np.maximum(np.abs(exact), float(self.scale.high) - self.scale.low)
-        near = np.abs(np.where(gaps, 0, values) - exact) <= self._reach(exact) + slack
+        values, gaps = self._amounts(view, self.column)
+        low, high = self._bounds
+        slack = 2 * SLACK * np.maximum(np.abs(exact), high - low)
+        near = np.abs(values - exact) <= self._reach(exact) + slack
         return np.where(gaps | missing, gaps == missing, near)
+
+    @property
+    def _bounds(self) -> tuple[float, float]:
+        ends = np.array([self.scale.low, self.scale.high])
+        low, high = amounts(self.scale.column, ends).tolist()
+        return float(low), float(high)
+
+    def _amounts(self, view: ColumnValues, name: str) -> tuple[NDArray[Any], Mask]:
+        values, gaps = view[name]
+        return amounts(self.columns[name], np.where(gaps, 0, values)), gaps
 
     def _reach(self, exact: NDArray[np.float64]) -> NDArray[np.float64]:
         return self.within * (np.abs(exact) if self.relative else np.ones(len(exact)))
@@ -176,8 +199,8 @@ class Near:
         for factor, names in self.terms:
             product = np.full(view.rows, factor)
             for name in names:
-                values, gaps = view[name]
-                product = product * np.where(gaps, 0, values)
+                values, gaps = self._amounts(view, name)
+                product = product * values
                 missing |= gaps
             total += product
         return total, missing

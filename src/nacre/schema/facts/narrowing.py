@@ -16,6 +16,7 @@ from nacre.schema.columns.span import Spans, join, meet
 from nacre.schema.constraints.condition import Among, Order
 from nacre.schema.constraints.constraint import Rule
 from nacre.schema.constraints.domain import Contradiction, Domain, Known, listing, narrow
+from nacre.schema.facts.amounts import per_amount
 from nacre.schema.facts.bound import Absence, BoundFact, Linear, LookUp, Near
 
 SLACK = 1e-9  # of float64 sums, relative to their size
@@ -109,10 +110,9 @@ def _formula(known: Known, fact: Linear | Near) -> None:
 
 def _factors(fact: Linear) -> tuple[dict[str, Fraction], Fraction]:
     """A sum's factors and constant, in the columns' own values: exact, as an order asks for."""
-    unit = fact.columns[fact.column].grid.unit * fact.unit  # type: ignore[attr-defined]
+    unit = fact.line(fact.column).unit * fact.unit
     factors = {
-        name: Fraction(factor * fact.columns[name].grid.unit, unit)  # type: ignore[attr-defined]
-        for name, factor in fact.factors.items()
+        name: Fraction(factor * fact.line(name).unit, unit) for name, factor in fact.factors.items()
     }
     return factors, Fraction(fact.constant, unit)
 
@@ -129,16 +129,18 @@ def _linear(
 
 
 def _near(known: Known, fact: Near) -> Range:
-    """A sum of products, and what it may be off by."""
+    """A sum of products, and what it may be off by, on the scale of its column."""
     low = high = 0.0
     for factor, names in fact.terms:
         ends: Range = (factor, factor)
         for name in names:
-            products = [a * b for a in ends for b in _ends(known[name])]
+            each = per_amount(fact.columns[name])
+            products = [a * b / each for a in ends for b in _ends(known[name])]
             ends = (min(products), max(products))
         low, high = low + ends[0], high + ends[1]
     reach = fact.within * (max(abs(low), abs(high)) if fact.relative else 1.0)
-    return low - reach, high + reach
+    own = per_amount(fact.columns[fact.column])
+    return (low - reach) * own, (high + reach) * own
 
 
 def _ends(domain: Domain) -> Range:

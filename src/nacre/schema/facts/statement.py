@@ -2,6 +2,7 @@
 
     - group determined by code: {A1: A, A2: A, B1: B}    a public look-up table
     - living = above + basement                          a sum or difference, exact
+    - departure = arrival + nights                       a date and days, exact
     - charges = months * price within 5                  a product, within rounding
     - discharged is missing exactly when status = open   a gap and its reason
     - diag2, diag3 are missing together                  one gap in several columns

@@ -1,0 +1,38 @@
+"""What a plan says of small tables, in numbers that anybody can check, before anything is spent."""
+
+import warnings
+
+import pytest
+
+import nacre
+from nacre.schema import Categorical, Schema
+
+COLUMNS = {f"c{i}": Categorical(values=tuple("abcdefgh")) for i in range(10)}
+SCHEMA = Schema({**COLUMNS, "y": Categorical(values=("no", "yes"))}, label="y")
+
+
+def test_a_small_table_is_told_what_noise_leaves_of_it():
+    with pytest.warns(UserWarning, match="few for this budget") as warned:
+        planned = nacre.plan(SCHEMA, epsilon=1, delta=1e-6, rows=500)
+    said = str(warned[0].message)
+    noise = next(
+        asked.expected.error * 500
+        for asked in planned.asked
+        if asked.question.name == "pairs of columns"
+    )
+    above = int(500 / noise)  # no more cells can hold so many of 500 rows
+    assert above < 64
+    assert "of the 128 cells of a typical pair of columns (8 by 8 values, for each of 2" in said
+    assert (
+        f"at most {above} can hold more rows than the noise of a count, about {noise:.0f}" in said
+    )
+    assert f"{1 - above / 128:.0%} or more are lost" in said
+    assert "'y' will be off by about" in said and "points of 100" in said and "poor" in said
+    assert "lost in it" in planned.outlook and "lost in it" in str(planned)
+
+
+def test_a_large_table_is_not_alarmed():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        planned = nacre.plan(SCHEMA, epsilon=1, delta=1e-6, rows=100_000)
+    assert "lost" not in planned.outlook and "poor" not in planned.outlook
