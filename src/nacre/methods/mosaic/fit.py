@@ -1,6 +1,6 @@
 """Fit mixtures of products to noisy class-wise one- and two-way counts, as far as noise allows.
 
-Where noise is large, in two stages: first what noise cannot explain, group by group of the tables'
+In two stages: first what noise cannot explain, group by group of the tables'
 coefficients, until all of it is met; then all counts, in small steps, until their misfit is what
 noise leaves.  Strong links so come first and whole, and the noise of tables that hold nothing else
 is hardly followed.
@@ -21,13 +21,14 @@ from nacre.nets.progress import ignore
 
 CHUNK = 10
 JITTER = 0.5  # of the logits at the start: nearly independent columns
-MET = 0.01  # of the cells: what is surely there is met if so much, in noise variances, is not
+MET = 0.015  # of the cells: what is surely there is met if so much, in noise variances, is not
 SURELY = 0.25  # of the steps, at most, for what is surely there
 FASTER = 2.0  # the learning rate of the first stage, of the usual one
 STALLED = 0.02  # of what is left: a chunk that takes less of it gets nowhere
 PATIENCE = 4  # so many chunks in a row that get nowhere end the first stage
-LONG = 240  # steps after which noise is so small that it is no longer what the fits differ by:
-FEW = 4  # from there on so many go on, the nearest
+LONG = 100  # steps after which little is left to do, unless noise is so small that it is not
+PLENTY = 0.2  # of the cells: if so much is, noise is not what the fits differ by, and
+FEW = 4  # of them go on, the nearest
 SLOWER = 0.4  # the learning rate of the second stage, of the usual one
 DECAY = 0.9, 0.99  # of Adam's means of slopes and of their squares
 
@@ -47,8 +48,8 @@ def fit_mixtures(
 
     Adam first meets what is surely there, then all counts until the misfit of the pairs falls to
     `stop` times what the noise alone would leave, at most for `steps`: further on it would fit the
-    noise.  Several fits share what each follows of the noise; after `LONG` steps there is little of
-    that, and `FEW` of them go on.
+    noise.  Several fits share what each follows of the noise; where there is little of that, `FEW` of
+    them go on after `LONG` steps.
     """
     cells = max(len(targets.pairs) * np.count_nonzero(targets.pair_precision) / 2, 1.0)
     misfit = Misfit.of(targets)
@@ -61,7 +62,7 @@ def fit_mixtures(
             found = [each.advance(speed, chunk, surely=surely) for each in every]
             left = float(np.mean(found))
             done += chunk
-            if not surely and done >= LONG and len(every) > FEW:
+            if done >= LONG and left > (enough + PLENTY) * cells and len(every) > FEW:
                 every = [every[place] for place in np.argsort(found)[:FEW]]
             on_progress(0.95 * done / steps)
             stalled = 0 if left < (1 - STALLED) * best else stalled + 1

@@ -114,7 +114,7 @@ class Mosaic(AbstractMethod):
     )
     components: int = setting(300, "how many products each mixture has", low=1, high=10_000)
     fits: int = setting(
-        4, "how many mixtures are fitted, to be drawn from in turn", low=1, high=1000
+        8, "how many mixtures are fitted, to be drawn from in turn", low=1, high=1000
     )
     steps: int = setting(1200, "how many steps of Adam fit a mixture, at most", low=1, high=10**6)
     rate: float = setting(0.05, "Adam's learning rate", low=1e-6, high=1)
