@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import os
 import tempfile
 from pathlib import Path
@@ -24,6 +25,7 @@ TOGETHER = (
     "methods/moments",
     "publish",
     "report",
+    "sites/masked",
 )
 # Files whose tests share what is made for a method, by whose name each begins in brackets.
 BY_METHOD = (
@@ -56,7 +58,16 @@ def pytest_configure(config):
     config.add_cleanup(folder.cleanup)
     jax.config.update("jax_compilation_cache_dir", folder.name)
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    # Each operation would carry ten frames of Python that nobody reads.
+    jax.config.update("jax_traceback_in_locations_limit", 0)
     shorten()
+
+
+def pytest_collection_finish(session):
+    """Leave thousands of tests out of every search for garbage, and search less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 def among(path, places):

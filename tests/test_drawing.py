@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.test_sample import model
+from tests.test_sample import COLUMNS, model
 
 from nacre import drawing, rejection
 from nacre.errors import NacreError
@@ -19,7 +19,8 @@ def short(monkeypatch):
 
 
 def test_processes_change_no_row(tmp_path):
-    made, n = model("start <= end", kind="file"), rejection.CHUNK + 5000
+    few = {name: COLUMNS[name] for name in ("start", "end", "sex", "member")}
+    made, n = model("start <= end", columns=few, kind="file"), rejection.CHUNK + 500
     one = made.write(tmp_path / "one.parquet", n, seed=3, where={"member": True}, workers=1)
     two = made.write(tmp_path / "two.parquet", n, seed=3, where={"member": True}, workers=2)
     tables = [pq.read_table(tmp_path / f"{name}.parquet") for name in ("one", "two")]
@@ -27,8 +28,8 @@ def test_processes_change_no_row(tmp_path):
     assert tables[0].equals(made.sample_arrow(n, seed=3, where={"member": True}))
     assert one.counts() == two.counts() and one.rate < 1
     assert one.describe() == two.describe()
-    again = made.sample_arrow(n, seed=4, where={"member": True})
-    assert not again.equals(tables[0])
+    again = made.sample_arrow(100, seed=4, where={"member": True})
+    assert not again.equals(tables[0].slice(0, 100))
 
 
 def test_a_chunk_is_the_same_whatever_came_before(short):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import nacre
 from nacre import rejection
 from nacre.histograms.cells import layout_cells
-from nacre.methods import METHODS, find
+from nacre.methods import find
 from nacre.model import Model
 from nacre.nets.mixture import MixtureGenerator
 from nacre.rows import TableEncoder
@@ -294,10 +294,9 @@ def test_files_from_before_constraints_open(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:.*are few for this budget")
-@pytest.mark.parametrize(
-    "name", [n for n in METHODS if "table" in find(n).data and find(n).private]
-)
-def test_every_method_samples_under_constraints(name):
+# Networks, which take longest to fit, are asked for such rows in the contract of methods.
+@pytest.mark.parametrize("name", ["mosaic", "pearl", "merf", "functional", "aim", "mst"])
+def test_methods_fit_and_sample_under_constraints(name):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
@@ -321,12 +320,7 @@ def test_every_method_samples_under_constraints(name):
     )
     quick = find(name)().small()
     fitted = nacre.fit(frame, schema, method=quick, epsilon=5, delta=1e-6, rows=400)
-    try:
-        drawn = fitted.sample(400, seed=0, where={"day": ("2024-01-15", "2024-03-15")})
-    except nacre.NacreError as error:  # a network of a few noisy steps may make no such row
-        assert name in ("autogan", "dpgan", "dpcgan", "pategan", "ppem"), error
-        assert "hardly ever makes such rows" in str(error)
-        return
+    drawn = fitted.sample(400, seed=0, where={"day": ("2024-01-15", "2024-03-15")})
     assert len(drawn) == 400
     assert satisfied(fitted, pa.Table.from_pandas(drawn, preserve_index=False))
     assert pd.to_datetime(drawn["day"]).between("2024-01-15", "2024-03-15").all()

@@ -20,6 +20,7 @@ from nacre.errors import NacreError
 from nacre.histograms.crosstable import CrossTable
 from nacre.histograms.measurement import Measurement
 from nacre.nets.generator import AbstractGenerator
+from nacre.partial import whole_or_none
 from nacre.rejection import Keep, Rejection
 from nacre.rows import AbstractEncoder, ImageEncoder, TableEncoder
 from nacre.rows.differences import Difference
@@ -222,7 +223,7 @@ class Model:
             What became of the candidates: `rate`, `describe()`.
         """
         from nacre.schema.written import decimals
-        from nacre.writer import Writer, check_name, whole_or_none
+        from nacre.writer import Writer, check_name
 
         if isinstance(self.encoder, ImageEncoder):
             raise NacreError("This writes tables; write images with `nacre sample`.")

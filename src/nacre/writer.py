@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import gzip
 import io
 import re
-import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, final
@@ -33,21 +31,6 @@ def check_name(path: Path) -> None:
 
 FORMULA = "^[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20]"
 """How a text begins that a spreadsheet may take for a formula and run (OWASP's list)."""
-
-
-@contextlib.contextmanager
-def whole_or_none(path: Path) -> Iterator[Path]:
-    """A file beside `path` that takes its place in the end; on any error there is none."""
-    partial = path.with_name(f".{secrets.token_hex(4)}.partial")
-    try:
-        yield partial
-        partial.replace(path)
-    except OSError as error:
-        if error.filename in (None, str(partial)):
-            error.filename = str(path)  # a full disk does not say where
-        raise
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 # The first bytes of these in UTF-8; others begin with that of the full-width ones, too.

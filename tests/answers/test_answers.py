@@ -87,7 +87,9 @@ def test_intervals_hold_the_true_counts_about_as_often_as_they_say(model):
         assert true.sum() == ROWS
     assert sum(cells) > 800
     share = np.average(hits, weights=cells)
-    assert 0.92 < share < 0.98
+    # .957 with a deviation of .007 in 18 fits: five deviations are .92 and .99, which intervals
+    # that are an eighth too narrow or a third too wide would reach.
+    assert 0.92 < share < 0.99
 
 
 def test_an_answer_weighs_all_tables_that_have_the_columns(model):

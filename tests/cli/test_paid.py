@@ -1,7 +1,7 @@
 """What has cost budget is not lost for want of room; a name that cannot be costs nothing."""
 
-import os
 import re
+import secrets
 from pathlib import Path
 
 import pytest
@@ -10,10 +10,11 @@ import nacre
 from nacre.cli.paid import save_paid
 
 
-def test_a_draft_that_was_paid_for_is_saved_elsewhere(folder, tmp_path):
+def test_a_draft_that_was_paid_for_is_saved_elsewhere(folder, tmp_path, monkeypatch):
     output = tmp_path / "drafted.yaml"
     # A disk without room: what is written beside the output goes to a device that is always full.
-    (tmp_path / f".{output.name}.{os.getpid()}.partial").symlink_to("/dev/full")
+    monkeypatch.setattr(secrets, "token_hex", lambda size: "0" * 2 * size)
+    (tmp_path / ".00000000.partial").symlink_to("/dev/full")
     done = folder.run(
         *("schema", "draft", folder / "people.parquet", "-o", output, "--epsilon", "1"),
         *("--delta", "1e-6", "--ledger", folder / "budget.db", "--dataset", "people"),

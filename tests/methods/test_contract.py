@@ -214,6 +214,21 @@ def test_any_number_of_rows_and_values_can_be_asked_for(name, fitted):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_rows_are_drawn_under_constraints(name, fitted):
+    model, _ = fitted(name)
+    bound = model.with_constraints(["age <= 60 if sex = Female", "height > 1.3 if member = true"])
+    try:
+        drawn = bound.sample(60, seed=3)
+    except nacre.NacreError as error:  # after a few noisy steps there may be no such rows
+        assert name in STEPWISE, error
+        assert "hardly ever makes such rows" in str(error)
+        return
+    assert len(drawn) == 60 and SCHEMA.check(pa.Table.from_pandas(drawn)).ok
+    assert (drawn["age"][drawn["sex"] == "Female"] <= 60).all()
+    assert (drawn["height"][drawn["member"]] > 1.3).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_charges_the_ledger_and_stops_at_its_budget(name, fitted):
     model, ledger = fitted(name)
     (entry,) = ledger.history("people")

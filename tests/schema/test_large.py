@@ -9,12 +9,12 @@ import pytest
 from nacre.rows import SourceError, Stream, TableEncoder, open_source
 from nacre.schema import Categorical, Integer, Schema
 
-MANY = 10**6
-COLUMNS = 10**4
+MANY = 200_000
+COLUMNS = 3_000
 
 
-def test_a_million_values_are_looked_up_in_one_pass():
-    """A list was once searched for each of its own values: 10^12 steps."""
+def test_many_values_are_looked_up_in_one_pass():
+    """A list was once searched for each of its own values: 4 * 10^10 steps, an hour."""
     schema = Schema({"c": Categorical(values=tuple(f"v{i}" for i in range(MANY)))})
     table = pa.table({"c": ["v0", f"v{MANY - 1}", "nobody"]})
     tracemalloc.start()
@@ -35,7 +35,7 @@ def test_numbers_too_long_for_a_float_are_found_in_a_long_list_too():
     assert bool(found.valid[0]) is (alike == 1)
 
 
-def test_ten_thousand_columns_are_read_and_two_of_a_name_refused(tmp_path):
+def test_thousands_of_columns_are_read_and_two_of_a_name_refused(tmp_path):
     names = [f"c{i}" for i in range(COLUMNS)]
     schema = Schema({name: Integer(low=0, high=9) for name in names})
     table = pa.table({name: np.array([1, 2]) for name in names})

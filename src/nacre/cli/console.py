@@ -191,27 +191,20 @@ def writable(path: Path, *inputs: Path | None) -> Path:
     return path
 
 
+def free(path: Path, *inputs: Path | None, force: bool) -> Path:
+    """A path that can be written and where nothing is yet, unless it may be replaced."""
+    writable(path, *inputs)
+    if path.exists() and not force:
+        stop(f"{path} is there already. Choose another name, or add --force to replace it.")
+    return path
+
+
 def page(path: Path, *inputs: Path | None) -> Path:
     """A path for a page, which an old page may give way to but no table."""
     writable(path, *inputs)
     if path.suffix.lower() not in (".html", ".htm"):
         stop(f"{path} is no name for a page. Give one that ends in .html.")
     return path
-
-
-@contextlib.contextmanager
-def beside(path: Path) -> Iterator[Path]:
-    """A file next to `path` that takes its place at the end: never half a result."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        yield partial
-        partial.replace(path)
-    except OSError as error:
-        if error.filename in (None, str(partial)):
-            error.filename = str(path)  # a full disk does not say where
-        raise
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def pairs(given: list[str], option: str) -> dict[str, str]:

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from nacre.cli.console import beside, page, progress, say, stop, tell
+from nacre.cli.console import page, progress, say, stop, tell
 from nacre.cli.options import Dataset, Json, Label, LedgerAddress, Quiet, SchemaFile, read_schema
 from nacre.cli.publish import Public
+from nacre.partial import whole_or_none
 
 
 def evaluate(
@@ -70,7 +71,7 @@ def evaluate(
             seed=seed,
             on_progress=report,
         )
-    with beside(output) as partial:
+    with whole_or_none(output) as partial:
         found.to_html(partial)
     if as_json:
         typer.echo(found.to_json())

@@ -65,7 +65,14 @@ LedgerAddress = Annotated[
     str | None, typer.Option("--ledger", help="The ledger's file, or a database URL.")
 ]
 Dataset = Annotated[str | None, typer.Option(help="The data set's name in the ledger.")]
+Misfits = Annotated[
+    BadRows,
+    typer.Option(help="check: stop if a row does not fit. zero: such rows count as nothing."),
+]
 Seed = Annotated[int | None, typer.Option(help="Decides public randomness only, never noise.")]
+SitesSeed = Annotated[
+    int, typer.Option(help="Public randomness, the same at all sites; never noise.")
+]
 Engine = Annotated[
     str | None,
     typer.Option(
@@ -73,6 +80,7 @@ Engine = Annotated[
         help="Who reads the files: dask, dask://host:8786, spark or spark://host:7077.",
     ),
 ]
+Force = Annotated[bool, typer.Option("--force", help="Replace the output file.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from nacre.cli.console import beside, stop, writable
+from nacre.cli.console import free, stop
 from nacre.errors import NacreError
+from nacre.partial import whole_or_none
 
 if TYPE_CHECKING:
     from nacre.rows.image import Pictures
@@ -31,9 +32,7 @@ def check_output(output: Path, model: Path, *, force: bool) -> None:
     if output.suffix and output.suffix.lower() not in FILES:
         raise NacreError(f"{output}: images are written to {FORMS}.")
     if output.suffix:
-        writable(output, model)
-        if output.exists() and not force:
-            stop(f"{output} is there already. Choose another name, or add --force to replace it.")
+        free(output, model, force=force)
         return
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         stop(f"{output} is there already, and is no empty folder. Choose another name.")
@@ -49,7 +48,7 @@ def open_writer(output: Path, schema: ImageSchema, n: int) -> Iterator[Any]:
         with _folder_beside(output) as partial:
             yield FolderWriter(partial, schema)
         return
-    with beside(output) as partial:
+    with whole_or_none(output) as partial:
         if suffix == ".npz":
             with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
                 with NpzWriter(file, schema, n) as writer:

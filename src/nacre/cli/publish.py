@@ -7,10 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from nacre.cli.console import FAILURE, beside, page, progress, say, stop, tell, writable
-from nacre.cli.options import BadRows, Dataset, Json, LedgerAddress, Quiet
+from nacre.cli.console import FAILURE, page, progress, say, stop, tell, writable
+from nacre.cli.options import BadRows, Dataset, Json, LedgerAddress, Misfits, Quiet
 from nacre.cli.paid import save_paid
 from nacre.cli.show import ModelFile
+from nacre.partial import whole_or_none
 
 INSTEAD = (
     "An evaluation compares with private rows, so it can never be public. A public report is made "
@@ -53,10 +54,7 @@ def publish(
     ] = None,
     ledger: LedgerAddress = None,
     dataset: Dataset = None,
-    bad_rows: Annotated[
-        BadRows,
-        typer.Option(help="check: stop if a row does not fit. zero: such rows count as nothing."),
-    ] = BadRows.CHECK,
+    bad_rows: Misfits = BadRows.CHECK,
     registry: Annotated[
         Path | None,
         typer.Option(help="Also write an entry for OpenDP's registry of deployments (YAML)."),
@@ -98,7 +96,7 @@ def publish(
     if problem is not None:
         stop(problem, FAILURE)
     for path, kind in beside_it.items():
-        with beside(path) as partial:
+        with whole_or_none(path) as partial:
             getattr(found, f"to_{kind}")(partial)
     if as_json:
         typer.echo(found.to_json())
@@ -114,7 +112,7 @@ def _page(found: Any, output: Path, *, paid: bool) -> str | None:
     """Write the page; elsewhere if need be, where it cost budget, and then what to do."""
 
     def save(path: Path) -> None:
-        with beside(path) as partial:
+        with whole_or_none(path) as partial:
             found.to_html(partial)
 
     if paid:

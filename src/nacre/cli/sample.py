@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nacre.cli.console import beside, pairs, progress, say, stop, writable
-from nacre.cli.options import ModelFile, Quiet
+from nacre.cli.console import free, pairs, progress, say, stop
+from nacre.cli.options import Force, ModelFile, Quiet
 
 if TYPE_CHECKING:
     from nacre.rows import ImageEncoder
@@ -46,7 +46,7 @@ def sample(
         bool,
         typer.Option("--safe-csv", help="Put ' before texts that a spreadsheet could run."),
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace the output file.")] = False,
+    force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Draw synthetic rows from MODEL; as often as you like, at no further privacy cost."""
@@ -76,17 +76,16 @@ def sample(
 
         _check_table(output, model, force=force)
         asked = read_given(given, loaded.schema.columns)
-        with progress(quiet=quiet) as report, beside(output) as partial:
+        with progress(quiet=quiet) as report:
             drawn, what = (
                 loaded.write(
-                    partial,
+                    output,
                     n,
                     seed=seed,
                     where=asked,
                     workers=workers,
                     safe_csv=safe_csv,
                     on_progress=report,
-                    like=output,
                 ),
                 "rows",
             )
@@ -115,9 +114,7 @@ def _refuse_signs(where: list[str], schema: Any) -> None:
 def _check_table(output: Path, model: Path, *, force: bool) -> None:
     from nacre.writer import check_name
 
-    check_name(writable(output, model))
-    if output.exists() and not force:
-        stop(f"{output} is there already. Choose another name, or add --force to replace it.")
+    check_name(free(output, model, force=force))
 
 
 def _classes(given: dict[str, str], encoder: ImageEncoder) -> dict[str, list[str]]:

@@ -13,7 +13,6 @@ from nacre.cli import schema_sdv
 from nacre.cli.console import (
     BAD_INPUT,
     FAILURE,
-    beside,
     print_json,
     progress,
     say,
@@ -33,6 +32,7 @@ from nacre.cli.options import (
     Table,
 )
 from nacre.cli.paid import save_paid
+from nacre.partial import whole_or_none
 
 if TYPE_CHECKING:
     from nacre.rows.unit import Roster
@@ -188,7 +188,7 @@ def _write(text: str, output: Path, *, paid: bool) -> None:
     """Write a draft; elsewhere if need be, where it cost budget."""
 
     def save(path: Path) -> None:
-        with beside(path) as partial:
+        with whole_or_none(path) as partial:
             partial.write_text(text, encoding="utf-8")
 
     if not paid:

@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from nacre.cli.console import beside, say, stop, writable
+from nacre.cli.console import say, stop, writable
 from nacre.cli.options import Quiet
+from nacre.partial import whole_or_none
 
 Sdv = Annotated[bool, typer.Option("--sdv", help="SDV's metadata (the only form so far).")]
 
@@ -35,7 +36,7 @@ def import_(
     except (OSError, ValueError):
         stop(f"{metadata} cannot be read as JSON.")
     found = from_sdv(said, table=table, rows=rows)
-    with beside(output) as partial:
+    with whole_or_none(output) as partial:
         partial.write_text(found.schema.to_yaml(), encoding="utf-8")
     say(f"Schema of {len(found.schema.names)} columns: {output}", quiet=quiet)
     for name, reason in found.left_out.items():
@@ -63,7 +64,7 @@ def export(
 
     said = Schema.read(schema)
     text = json.dumps(to_sdv(said, table=table), indent=1, ensure_ascii=False)
-    with beside(output) as partial:
+    with whole_or_none(output) as partial:
         partial.write_text(text, encoding="utf-8")
     say(f"Metadata: {output}", quiet=quiet)
     if left_out := unsaid(said):

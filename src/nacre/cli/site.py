@@ -23,11 +23,13 @@ from nacre.cli.options import (
     Label,
     LedgerAddress,
     MethodName,
+    Misfits,
     NoLabel,
     Quiet,
     Rows,
     SchemaFile,
     Settings,
+    SitesSeed,
     read_method,
     read_schema,
 )
@@ -67,7 +69,7 @@ def open_(
     no_label: NoLabel = False,
     adjacency: Adjacent = AdjacencyName.ADD_REMOVE,
     rows: Rows = None,
-    seed: Annotated[int, typer.Option(help="Public randomness; never noise.")] = 0,
+    seed: SitesSeed = 0,
     quiet: Quiet = False,
 ) -> None:
     """Open a session at BOARD: what will be asked of which sites, at what cost."""
@@ -160,10 +162,7 @@ def answer(
     no_ledger: Annotated[
         bool, typer.Option("--no-ledger", help="Nobody counts what these rows have spent.")
     ] = False,
-    bad_rows: Annotated[
-        BadRows,
-        typer.Option(help="check: stop if a row does not fit. zero: such rows count as nothing."),
-    ] = BadRows.CHECK,
+    bad_rows: Misfits = BadRows.CHECK,
     engine: Engine = None,
     wait: Annotated[
         float, typer.Option(min=0, help="Seconds to wait for the others; 0 does one turn.")

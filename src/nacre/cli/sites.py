@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from nacre.cli.console import FAILURE, progress, say, stop, style_of, writable
+from nacre.cli.console import FAILURE, free, progress, say, stop, style_of
 from nacre.cli.options import (
     AdjacencyName,
     Adjacent,
@@ -17,14 +17,17 @@ from nacre.cli.options import (
     Delta,
     Engine,
     Epsilon,
+    Force,
     Label,
     LedgerAddress,
     MethodName,
+    Misfits,
     NoLabel,
     Quiet,
     Rows,
     SchemaFile,
     Settings,
+    SitesSeed,
     Table,
     read_method,
     read_schema,
@@ -42,7 +45,6 @@ Given = Annotated[
     ),
 ]
 Output = Annotated[Path, typer.Option("--output", "-o", help="The file to write.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace the output file.")]
 
 
 def sketch(
@@ -56,19 +58,14 @@ def sketch(
     no_label: NoLabel = False,
     adjacency: Adjacent = AdjacencyName.ADD_REMOVE,
     rows: Rows = None,
-    seed: Annotated[
-        int, typer.Option(help="Public randomness, the same at all sites; never noise.")
-    ] = 0,
-    bad_rows: Annotated[
-        BadRows,
-        typer.Option(help="check: stop if a row does not fit. zero: such rows count as nothing."),
-    ] = BadRows.CHECK,
+    seed: SitesSeed = 0,
+    bad_rows: Misfits = BadRows.CHECK,
     engine: Engine = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Add up what a method asks next over one site's TABLE; without noise, so it stays inside."""
-    _free(output, force, table, schema, answers)
+    free(output, table, schema, answers, force=force)
     from nacre import sites
 
     facts = read_schema(schema, label, no_label=no_label)
@@ -98,7 +95,7 @@ def merge(
     quiet: Quiet = False,
 ) -> None:
     """Add up the SKETCHes of several sites; still without noise."""
-    _free(output, force, *sketches)
+    free(output, *sketches, force=force)
     if len({os.path.realpath(path) for path in sketches}) != len(sketches):
         stop("A sketch is given twice: its rows would count twice. Give each site's once.")
     from nacre import sites
@@ -121,7 +118,7 @@ def release(
     quiet: Quiet = False,
 ) -> None:
     """Add noise to the merged SKETCH, write the answer, and delete the sketch: it is used up."""
-    _free(output, force, merged, answers)
+    free(output, merged, answers, force=force)
     from nacre import sites
 
     before = None if answers is None else sites.Answers.read(answers)
@@ -157,7 +154,7 @@ def train(
     quiet: Quiet = False,
 ) -> None:
     """Make the model from the ANSWERS of all rounds; no row is needed."""
-    _free(output, force, answers)
+    free(output, answers, force=force)
     from nacre import sites
 
     with progress(quiet=quiet) as report:
@@ -165,9 +162,3 @@ def train(
     model.save(output)
     say(f"{model.method} model: {output}", quiet=quiet)
     say(str(model.guarantee), quiet=quiet, style=style_of(model.guarantee))
-
-
-def _free(output: Path, force: bool, *inputs: Path | None) -> None:
-    writable(output, *inputs)
-    if output.exists() and not force:
-        stop(f"{output} is there already. Choose another name, or add --force to replace it.")

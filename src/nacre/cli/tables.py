@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from nacre.cli.console import beside, say, stop
+from nacre.cli.console import say, stop
 from nacre.cli.options import Json, ModelFile, Quiet
+from nacre.partial import whole_or_none
 
 
 def tables(
@@ -52,9 +53,9 @@ def tables(
     for place, one in enumerate(every):
         name = f"{place + 1:0{len(str(len(every)))}d}-{_as_name(one.title)}.csv"
         listed[place]["file"] = name
-        with beside(output / name) as partial, Writer(partial, like=output / name) as writer:
+        with whole_or_none(output / name) as partial, Writer(partial, like=output / name) as writer:
             writer.write(one.to_arrow())
-    with beside(output / "tables.json") as partial:
+    with whole_or_none(output / "tables.json") as partial:
         partial.write_text(json.dumps({"level": level, "tables": listed}, indent=1), "utf-8")
     say(f"Tables: {len(every):,} files in {output} (safe to publish)", quiet=quiet, style="green")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -17,7 +17,8 @@ from nacre.rows.encoder import AbstractEncoder, Block
 from nacre.rows.stream import Stream
 from nacre.rows.unit import MOST, WHOLE
 from nacre.vault import products
-from nacre.vault.bound import Bound, Segment
+from nacre.vault.bound import Bound
+from nacre.vault.clipping import Clipping
 from nacre.vault.noise import on_cpu
 from nacre.vault.products import Products
 from nacre.vault.tracing import RefusedFunction, trace
@@ -29,8 +30,6 @@ BLOCK = 512
 SPARSE_BLOCK = 8192  # of programs on integers with few values a row: fewer and longer calls
 AT_ONCE = 1 << 17  # values of such a block, about, so that they stay in a processor's cache
 WIDE = 32  # values a row from which on they are put down value by value, not row by row
-LOOKED_UP = 1 << 20  # indices whose segment is looked up, not searched for
-FLOAT_BITS = 20  # features that are not integers are rounded to 2^-20 of their segment's bound
 
 Features = Callable[[Any], Any]
 
@@ -81,30 +80,16 @@ class ExactSum:
         self.integer = bool(jnp.issubdtype(outputs[-1].dtype, jnp.integer))
         self.exact = self.features.exact
         self.block = self._block_rows(outputs)
-        # One unit of a row's integers, in the units of the features, by segment.
-        self._row_units = [
-            1.0 if self.integer else 2.0 ** math.ceil(math.log2(s.norm)) * 2.0**-FLOAT_BITS
-            for s in bound.segments
-        ]
-        if self._products:  # a unit of one factor times a unit of the other
-            self._row_units[-1] = 4.0**-products.BITS
-        self.limits = [
-            math.floor(s.norm**2 / unit**2 * (1 + 1e-12))
-            for s, unit in zip(self._plain_segments, self._row_units, strict=False)
-        ]
+        self._clipping = Clipping(bound, integer=self.integer, has_products=self._products)
         # What a row that is a whole person counts as; features that are integers are divided among
         # a person's rows without a rest, floats are on a grid that is fine enough already.
         self.whole = 1 if encoder.unit is None else WHOLE
         finer = self.whole if self.integer else 1
         # One unit of the integer sums, by segment.
-        self.units = [unit / finer for unit in self._row_units]
+        self.units = [unit / finer for unit in self._clipping.units]
         largest = 2**50 if finer == 1 else ((2**63 - 1) // (finer * MOST)) ** 2
-        if max(self.limits, default=0) >= largest:
+        if max(self._clipping.limits, default=0) >= largest:
             raise NacreError("The bound is too large for integer sums: scale the features down.")
-
-    @property
-    def _plain_segments(self) -> tuple[Segment, ...]:
-        return self.bound.segments[:-1] if self._products else self.bound.segments
 
     def _block_rows(self, outputs: list[Any]) -> int:
         """How many rows are worked on at once; sums are the same for any number, only slower."""
@@ -219,7 +204,7 @@ class ExactSum:
         if self.exact and self.sparse:
             axis = self._axis
             indices, values = self._outputs(constants, given, rows, valid)
-            contributions, good = self._sparse_rows(indices, values, axis)
+            contributions, good = self._clipping.sparse(indices, values, axis)
         elif self.exact:
             contributions, good = jax.vmap(one_row)(rows)
         else:
@@ -330,116 +315,21 @@ class ExactSum:
 
     def _wide(self, rows: int) -> Any:
         """32 bits where no sum of that many rows can exceed them, by the public bounds."""
-        largest = (math.isqrt(max(self.limits, default=0)) + 1) * self.whole
+        largest = (math.isqrt(max(self._clipping.limits, default=0)) + 1) * self.whole
         return jnp.int32 if largest * rows < 2**31 else jnp.int64
 
     def _row(self, constants: Any, given: list[jax.Array], row: Any) -> tuple[Any, jax.Array]:
         """What one row contributes, in integers, and whether it counts."""
-        outputs = self.features(*row, *given, constants=constants)
+        outputs, clipping = self.features(*row, *given, constants=constants), self._clipping
         if self.sparse:
             indices, values = outputs
-            found, good = self._sparse_rows(indices[None], values[None])
+            found, good = clipping.sparse(indices[None], values[None])
             return (found[0][0], found[1][0]), good[0]
         good = jnp.all(jnp.stack([jnp.all(jnp.isfinite(values)) for values in outputs]))
         if not self._products:
-            return self._plain(outputs[0]), good
+            return clipping.plain(outputs[0]), good
         plain, left, right = outputs
-        return (self._plain(plain), self._factor(left), self._factor(right)), good
-
-    def _plain(self, values: jax.Array) -> jax.Array:
-        parts = []
-        for place, segment in enumerate(self._plain_segments):
-            start = self.bound.offsets[place]
-            part = self._integers(values[start : start + segment.size], place)
-            square = jnp.sum(part.astype(jnp.float64) ** 2)
-            parts.append(self._clip(part, square, self.limits[place]))
-        return jnp.concatenate(parts) if parts else jnp.zeros(0, jnp.int32)
-
-    def _sparse_rows(
-        self, indices: jax.Array, values: jax.Array, axis: int = 1
-    ) -> tuple[tuple[jax.Array, jax.Array], jax.Array]:
-        """Indices and clipped values, those of a row along `axis`, and which rows count.
-
-        Each row by itself: nothing is added up but along that axis.
-        """
-        good = jnp.all(jnp.isfinite(values), axis=axis)
-        good &= jnp.all(_grows(indices, axis), axis=axis)
-        good &= jnp.all((indices >= 0) & (indices < self.bound.size), axis=axis)
-        if len(self.limits) == 1:
-            part = self._integers(values, 0)
-            square = jnp.sum(part.astype(jnp.float64) ** 2, axis=axis, keepdims=True)
-            return (indices, self._clip(part, square, self.limits[0])), good
-        owner = self._owners(indices)
-        part = self._integers(values, owner)
-        limit, own = _at(self.limits, owner), part.astype(jnp.float64) ** 2
-        # Mostly each value is alone in its segment and within the limit: nothing to do.
-        calm = jnp.all(_grows(owner, axis)) & jnp.all(own <= limit)
-        clipped = jax.lax.cond(
-            calm, lambda: part, lambda: self._clip(part, self._squares(own, owner, axis), limit)
-        )
-        return (indices, clipped), good
-
-    def _owners(self, indices: jax.Array) -> jax.Array:
-        """The segment of each index; anything for an index that is in none."""
-        size, segments = self.bound.size, self.bound.segments
-        if size > LOOKED_UP:
-            found = jnp.searchsorted(jnp.asarray(self.bound.offsets[1:]), indices, side="right")
-            return jnp.minimum(found, len(segments) - 1)
-        owners = np.repeat(np.arange(len(segments), dtype=np.int32), [s.size for s in segments])
-        return jnp.asarray(owners)[jnp.clip(indices, 0, size - 1)]
-
-    def _squares(self, own: jax.Array, owner: jax.Array, axis: int) -> jax.Array:
-        """Of each value the sum of its row's squares in the same segment."""
-        rows, segments = own.shape[1 - axis], len(self.limits)
-        places = jnp.expand_dims(jnp.arange(rows), axis) * segments + owner
-        return jnp.zeros(rows * segments).at[places.ravel()].add(own.ravel())[places]
-
-    def _integers(self, values: jax.Array, place: Any) -> jax.Array:
-        """The values in integer units; beyond 2^26 units they would be clipped anyway.
-
-        `place` is their segment, or the segment of each.
-        """
-        low = _at([-(2**26) if s.signed else 0 for s in self.bound.segments], place)
-        if self.integer:
-            # Unsigned 64-bit numbers first lose what a signed one could not hold.
-            if values.dtype == jnp.int32:
-                return jnp.clip(values, low.astype(jnp.int32), jnp.int32(2**26))
-            small = jnp.minimum(values, 2**26) if values.dtype == jnp.uint64 else values
-            return jnp.clip(small.astype(jnp.int64), low, 2**26).astype(jnp.int32)
-        return _whole(values, _at(self._row_units, place), low)
-
-    def _factor(self, values: jax.Array) -> jax.Array:
-        """A factor of products in integers, of norm one at most."""
-        part = _whole(values, 2.0**-products.BITS, -(2**26))
-        return self._clip(part, jnp.sum(part.astype(jnp.float64) ** 2), products.LIMIT)
-
-    @staticmethod
-    def _clip(part: jax.Array, square: jax.Array, limit: Any) -> jax.Array:
-        """Scale integers down to norm^2 <= limit where they are above; truncation only shrinks.
-
-        `square` is exact (integers below 2^53 in float64), so the comparison is too.
-        """
-        scale = jnp.where(square > limit, jnp.sqrt(limit / square) * (1 - 2.0**-40), 1.0)
-        scaled = jnp.trunc(part * scale).astype(part.dtype)
-        return jnp.where(square > limit, scaled, part)
-
-
-def _grows(values: jax.Array, axis: int) -> jax.Array:
-    """Whether each value is above the one before it along the axis."""
-    after = jax.lax.slice_in_dim(values, 1, values.shape[axis], axis=axis)
-    return after > jax.lax.slice_in_dim(values, 0, max(values.shape[axis] - 1, 0), axis=axis)
-
-
-def _at(by_segment: Sequence[float], place: Any) -> jax.Array:
-    """What belongs to a segment, or to that of each place; one number if all have the same."""
-    alike = len(set(by_segment)) == 1
-    return jnp.asarray(by_segment[0]) if alike else jnp.asarray(by_segment)[place]
-
-
-def _whole(values: jax.Array, unit: Any, low: Any) -> jax.Array:
-    """In units, towards zero, from `low` to 2^26."""
-    scaled = jnp.nan_to_num(values.astype(jnp.float64)) / unit
-    return jnp.trunc(jnp.clip(scaled, jnp.asarray(low, jnp.float64), 2.0**26)).astype(jnp.int32)
+        return (clipping.plain(plain), clipping.factor(left), clipping.factor(right)), good
 
 
 def _shapes(public: Any) -> Any:

@@ -14,8 +14,6 @@ from nacre.sites.masked import turns
 from nacre.sites.masked.keeper import Keeper
 from nacre.vault.rounds import Answered
 
-pytestmark = pytest.mark.xdist_group("masked")  # they share sites
-
 
 def finished(around):
     """A round, collected."""

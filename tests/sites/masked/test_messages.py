@@ -23,8 +23,6 @@ from nacre.sites.masked.message import Address
 from nacre.sites.masked.session import Session
 from nacre.sites.masked.turns import Roll
 
-pytestmark = pytest.mark.xdist_group("masked")  # they share sites
-
 
 @pytest.fixture
 def around(sent, tmp_path):

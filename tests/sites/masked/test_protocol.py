@@ -25,7 +25,6 @@ from nacre.sites.sketch import summed
 from nacre.vault.doors.grid import Grid
 from nacre.vault.shares import share_scale
 
-pytestmark = pytest.mark.xdist_group("masked")  # they share sites
 LEFT = [f"site{place}" for place in range(8)]
 
 

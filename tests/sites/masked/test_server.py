@@ -31,7 +31,6 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from starlette.testclient import TestClient
 
-pytestmark = pytest.mark.xdist_group("masked")  # they share sites
 LIMIT = 240  # seconds, on a machine that does other things, too
 
 
