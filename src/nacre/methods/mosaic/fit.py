@@ -1,9 +1,9 @@
 """Fit mixtures of products to noisy class-wise one- and two-way counts, as far as noise allows.
 
-In two stages: first what noise cannot explain, group by group of the tables'
-coefficients, until all of it is met; then all counts, in small steps, until their misfit is what
-noise leaves.  Strong links so come first and whole, and the noise of tables that hold nothing else
-is hardly followed.
+In two stages: first what noise cannot explain, group by group of the tables' coefficients, until
+all of it is met; then all counts, in small steps, until their misfit is what noise leaves.  Strong
+links so come first and whole, however few tables they are in, and the noise of tables that hold
+nothing else is hardly followed.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def fit_mixtures(
 
     Adam first meets what is surely there, then all counts until the misfit of the pairs falls to
     `stop` times what the noise alone would leave, at most for `steps`: further on it would fit the
-    noise.  Several fits share what each follows of the noise; where there is little of that, `FEW` of
-    them go on after `LONG` steps.
+    noise.  Several fits share what each follows of the noise; where there is little of that, only
+    `FEW` of them go on after `LONG` steps.
     """
     cells = max(len(targets.pairs) * np.count_nonzero(targets.pair_precision) / 2, 1.0)
     misfit = Misfit.of(targets)
