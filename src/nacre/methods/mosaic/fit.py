@@ -69,6 +69,9 @@ def fit_mixtures(
             best = min(best, left)
             if left < enough * cells or (surely and stalled >= PATIENCE):
                 break
+    # A last few smaller steps, so that no fit stands where Adam's noise left it.
+    for each in every:
+        each.advance(rate / 5, chunk, surely=False)
     on_progress(1.0)
     mixtures = [mixture(each.logits, misfit.owner) for each in every]
     p, w = (np.concatenate(parts).astype(np.float32) for parts in zip(*mixtures, strict=True))
