@@ -196,3 +196,16 @@ def test_cells_of_one_value_hide_nothing():
     (band,) = bands(rows, [("test", Measurement("age", ticks, ticks, counts + 1.0, 20.0))])
     assert band.inside == 0
     assert [finding.level for finding in find([band], (), schema)] == ["note", "good"]
+
+
+def test_a_distance_of_very_many_cells_takes_little_memory():
+    """A long list of values is public, and the page is made once its counts are paid for."""
+    import tracemalloc
+
+    cells = 20_000
+    known, noise = np.full(cells, 1 / cells), np.full(cells, 1e-4)
+    tracemalloc.start()
+    far = distance_at_most(known, known + noise, noise, tail=0.01, fresh=True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 0 < far <= 1 and peak < 300e6

@@ -179,9 +179,10 @@ def _nothing(names: Sequence[str], tables: Sequence[CrossTable], schema: Schema)
     asked = " by ".join(names)
     computed = [fact for fact in schema.bound_facts if isinstance(fact, Linear | Near)]
     if follows := [fact for fact in computed if fact.column in names]:
+        how = "exactly and " if isinstance(follows[0], Linear) else ""
         return (
             f"'{asked}' was not counted: '{follows[0].column}' follows from other columns "
-            f"(`{follows[0].text}`), exactly and at no cost. Draw rows, and count these."
+            f"(`{follows[0].text}`), {how}at no cost. Draw rows, and count these."
         )
     if not tables:
         return (

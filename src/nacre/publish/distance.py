@@ -12,6 +12,7 @@ DRAWS = 4_000  # of the noise, for the quantile of its summed size
 PRICES = np.geomspace(1e-5, 1e3, 161)  # tried for the multiplier of the ball
 MOST = 27  # cells of a histogram up to which the ball is used
 SIDES = np.linspace(0.0, 1.0, 41)  # tried for the multiplier of the sum
+AT_ONCE = 512  # cells, so that memory does not grow with a long list of values
 
 Array = NDArray[np.float64]
 
@@ -29,14 +30,20 @@ def _reach(noise: Array, tail: float) -> float:
     """Half the summed size of the noise, which it passes with chance `tail`."""
     if (noise == noise[0]).all():
         return float(noise[0]) * _unit_reach(len(noise), tail)
-    draws = np.abs(np.random.default_rng(0).standard_normal((DRAWS, len(noise)))) @ noise
-    return float(np.quantile(draws, 1 - tail)) / 2
+    return _quantile(noise, tail)
 
 
 @functools.lru_cache(maxsize=1024)
 def _unit_reach(cells: int, tail: float) -> float:
     """The same for noise of deviation 1 in each of so many cells."""
-    draws = np.abs(np.random.default_rng(0).standard_normal((DRAWS, cells))).sum(axis=1)
+    return _quantile(np.ones(cells), tail)
+
+
+def _quantile(noise: Array, tail: float) -> float:
+    rng, draws = np.random.default_rng(0), np.zeros(DRAWS)
+    for start in range(0, len(noise), AT_ONCE):
+        part = noise[start : start + AT_ONCE]
+        draws += np.abs(rng.standard_normal((DRAWS, len(part)))) @ part
     return float(np.quantile(draws, 1 - tail)) / 2
 
 
@@ -72,11 +79,14 @@ def _ball(known: Array, noisy: Array, noise: Array, tail: float) -> float:
     statistic = max(float((((known - noisy) / noise) ** 2).sum()), float(size))
     square = _noncentrality(statistic, size, tail)
     price, side = PRICES[:, None, None] * np.sqrt((noise**2).mean()), SIDES[:, None]
-    steep = noise**2 / price
-    below = side**2 * steep / 4
-    best = np.minimum((1 - side) * steep / 2, known)  # where the uncapped gain is largest
-    above = (1 - side) * best - best**2 / steep
-    values = price[..., 0] * square + np.maximum(above, below).sum(-1)
+    values = price[..., 0] * square + np.zeros(len(SIDES))
+    for start in range(0, size, AT_ONCE):
+        part = slice(start, start + AT_ONCE)
+        steep = noise[part] ** 2 / price
+        below = side**2 * steep / 4
+        best = np.minimum((1 - side) * steep / 2, known[part])  # the uncapped gain's largest
+        above = (1 - side) * best - best**2 / steep
+        values += np.maximum(above, below).sum(-1)
     return float(values.min())
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from nacre.schema import Categorical, Datetime, Integer, Schema, survey
 from nacre.schema.draft.hints import name_hints
@@ -60,3 +61,15 @@ def test_a_private_draft_goes_by_names_and_types_alone():
     assert name_hints(Schema(other)) == ""
     words = {**columns, "nights": Categorical(values=["1", "2"])}
     assert name_hints(Schema(words)) == ""
+
+
+@pytest.mark.parametrize("start", ["Arrival date", "arrival\ndate", "arrival\nreviewed: true\n#"])
+def test_hints_stay_comments_and_can_be_taken_at_their_word(start):
+    date = Datetime(low="2024-01-01", high="2024-12-31")
+    columns = {start: date, "Departure date": date, "nights": Integer(low=0, high=30)}
+    schema = Schema(columns, provenance="data")
+    text, hints = schema.to_yaml(), name_hints(schema)
+    assert Schema.parse(text + hints).to_dict() == schema.to_dict()
+    said = hints[hints.index("# facts:") :]
+    meant = "".join(line.removeprefix("# ") for line in said.splitlines(keepends=True))
+    assert len(Schema.parse(text + meant).facts) == 1

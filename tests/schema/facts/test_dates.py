@@ -1,6 +1,7 @@
 """Facts that add days to dates and take dates from dates: exact, and refused with what to do."""
 
 import datetime
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -121,3 +122,45 @@ def test_a_contradiction_with_a_constraint_is_told(schema):
             facts=["departure = arrival + nights"],
             constraints=["departure < arrival"],
         )
+
+
+def test_the_tolerance_that_an_error_proposes_is_taken():
+    text = """
+    nacre: 1
+    columns:
+      a: {type: datetime, low: 2024-01-01T00:00, high: 2024-01-09T00:00, step: 1h}
+      b: {type: datetime, low: 2024-01-01T00:00, high: 2024-01-12T00:00, step: 1h}
+      n: {type: real, low: 0, high: 2, decimals: 3}
+    facts: [%s]
+    """
+    with pytest.raises(SchemaError, match="which rounds it") as refused:
+        Schema.parse(text % "b = a + n").require_usable()
+    within = re.search("`(within [^`]*)`, which rounds it", str(refused.value)).group(1)
+    Schema.parse(text % f"b = a + n {within}").require_usable()
+
+
+@pytest.mark.parametrize("century", [1600, 1900])
+def test_rows_a_second_beyond_a_tolerance_break_a_fact_of_dates(century):
+    half = 0.5 / 86_400
+    schema = Schema.parse(f"""
+    nacre: 1
+    columns:
+      a: {{type: datetime, low: {century}-01-01T00:00, high: {century + 90}-01-01T00:00, step: 1s}}
+      b: {{type: datetime, low: {century}-01-01T00:00, high: {century + 99}-01-01T00:00, step: 1s}}
+      n: {{type: real, low: 0, high: 1, decimals: 5}}
+    facts: [b = a + n within {half}]
+    """)
+    (fact,) = schema.bound_facts
+    days, rng = np.arange(0, 90 * 365, 7), np.random.default_rng(0)
+    start = np.datetime64(f"{century}-01-01T00:00:00", "s")
+    begin = start + (days * 86_400 + rng.integers(0, 86_400, len(days))).astype("timedelta64[s]")
+    later = np.rint(rng.random(len(days)) * 1e5) / 1e5
+    seconds = np.rint(later * 86_400).astype("timedelta64[s]")
+
+    def view(off):
+        table = {"a": begin, "b": begin + seconds + np.timedelta64(off, "s"), "n": later}
+        return ColumnValues.of(schema.columns, schema.encode(pa.table(table)))
+
+    assert fact.holds(view(0)).all()
+    assert not fact.holds(view(2)).any()
+    assert fact.compute(view(0), rng).possible.all()

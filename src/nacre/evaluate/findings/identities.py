@@ -27,11 +27,13 @@ def identity_findings(comparison: TableComparison) -> Iterator[Finding]:
     asked, them = "If that is public, declare it as a fact", "it"
     if len(broken) > 1:
         asked, them = "Declare those that are public as facts", "them"
+    some = any(each.real < 1 for each in broken[:SHOWN])
+    except_for = " Rows that break a fact do not fit such a schema." if some else ""
     yield Finding(
         "avoid" if worst > AVOID else "care",
         "Facts",
         f"{said}{more(broken, SHOWN)}. {asked} in the schema: a fit then computes {them}, exactly, "
-        "in every row and at no cost.",
+        f"in every row and at no cost.{except_for}",
         20 * worst,
     )
 

@@ -9,6 +9,7 @@ from nacre.schema.columns.moment import Datetime
 from nacre.schema.columns.numeric import Integer
 from nacre.schema.constraints.statement import Word
 from nacre.schema.draft.names import words
+from nacre.schema.draft.suggested import entry_lines
 from nacre.schema.facts.understand import understand_facts
 from nacre.schema.schema import Schema
 
@@ -24,7 +25,7 @@ HEAD = """\
 def name_hints(schema: Schema) -> str:
     """Comments to stand behind a private draft's YAML; nothing if the names suggest nothing."""
     facts = list(_stays(schema))
-    lines = ["facts:", *(f"  - {fact}" for fact in facts)]
+    lines = ["facts:", *(line for fact in facts for line in entry_lines(fact))]
     return HEAD + "".join(f"# {line}\n" for line in lines) if facts else ""
 
 

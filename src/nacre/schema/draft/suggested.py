@@ -38,7 +38,7 @@ class Suggested:
             text += SOME.format(self.rows)
         for name, said in (("constraints", self.constraints), ("facts", self.facts)):
             if said:
-                lines = [f"{name}:", *(line for each in said for line in _lines(each))]
+                lines = [f"{name}:", *(line for each in said for line in entry_lines(each))]
                 text += "".join(f"# {line}\n" for line in lines)
         return text
 
@@ -56,7 +56,7 @@ class Suggested:
         )
 
 
-def _lines(said: Any) -> list[str]:
+def entry_lines(said: Any) -> list[str]:
     """One entry of a YAML list; a look-up table is filled into lines."""
     table = not isinstance(said, str)
     written = yaml.safe_dump(

@@ -17,7 +17,8 @@ from nacre.schema.constraints.condition import ColumnValues, Condition, Mask
 from nacre.schema.facts.amounts import amounts, line
 
 Places: TypeAlias = NDArray[np.int64]
-SLACK = 1e-9  # of a float64 computation, relative to its result
+SLACK = 1e-9  # of a step, or of all values of a column whose values are no steps
+ROUNDED = 64  # units of the last place, which a sum of products may be off by
 
 
 @final
@@ -164,8 +165,9 @@ class Near:
         reach = self._reach(exact)
         (low, high), ticks = self._bounds, self.scale.column.ticks
         step = (high - low) / (ticks or 1)
-        first = np.maximum(np.ceil((exact - reach - low) / step - SLACK), 0)
-        last = np.minimum(np.floor((exact + reach - low) / step + SLACK), ticks or 0)
+        slack = SLACK + self._rounding(exact) / step
+        first = np.maximum(np.ceil((exact - reach - low) / step - slack), 0)
+        last = np.minimum(np.floor((exact + reach - low) / step + slack), ticks or 0)
         # One number for each row, whatever its range, so that the next row's does not move.
         drawn = first + np.floor(rng.random(view.rows) * np.maximum(last - first + 1, 1))
         possible = missing | (first <= last)
@@ -176,8 +178,7 @@ class Near:
         """Which rows are within the tolerance."""
         exact, missing = self._exact(view)
         values, gaps = self._amounts(view, self.column)
-        low, high = self._bounds
-        slack = 2 * SLACK * np.maximum(np.abs(exact), high - low)
+        slack = 2 * (SLACK * self._unit(exact) + self._rounding(exact))
         near = np.abs(values - exact) <= self._reach(exact) + slack
         return np.where(gaps | missing, gaps == missing, near)
 
@@ -190,6 +191,18 @@ class Near:
     def _amounts(self, view: ColumnValues, name: str) -> tuple[NDArray[Any], Mask]:
         values, gaps = view[name]
         return amounts(self.columns[name], np.where(gaps, 0, values)), gaps
+
+    def _unit(self, exact: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A step, if all columns have some; else numbers are known to a part of their size."""
+        low, high = self._bounds
+        if all(line(self.columns[name]) is not None for name in (self.column, *self.sources)):
+            return np.full(len(exact), (high - low) / (self.scale.column.ticks or 1))
+        return np.maximum(np.abs(exact), high - low)
+
+    def _rounding(self, exact: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What sums of numbers so large, such as days since 1970, may be off by."""
+        largest = max(abs(end) for end in self._bounds)
+        return ROUNDED * np.finfo(np.float64).eps * np.maximum(np.abs(exact), largest)
 
     def _reach(self, exact: NDArray[np.float64]) -> NDArray[np.float64]:
         return self.within * (np.abs(exact) if self.relative else np.ones(len(exact)))

@@ -17,7 +17,7 @@ from nacre.schema.columns.grid import Grid
 from nacre.schema.columns.moment import Datetime
 from nacre.schema.columns.scale import Scale
 from nacre.schema.constraints.binding import sum_without_blanks
-from nacre.schema.constraints.statement import NotUnderstood, Word
+from nacre.schema.constraints.statement import NotUnderstood, Word, value_text
 from nacre.schema.facts.amounts import adds_up, line, per_amount
 from nacre.schema.facts.bound import Linear, Near
 from nacre.schema.facts.statement import Formula, Term
@@ -61,7 +61,8 @@ def bind_formula(fact: Formula, columns: Mapping[str, Column]) -> Linear | Near:
     within = fact.within / (100 if relative else 1) if fact.within is not None else half
     if not relative and within < half:
         raise NotUnderstood(
-            f"`within {within:g}` is less than half a step of '{name}', which is {2 * half:g}."
+            f"`within {value_text(within)}` is less than half a step of '{name}', which is "
+            f"{value_text(half)}."
         )
     return Near(str(fact), name, tuple(terms), within, relative, scale, columns)
 
@@ -158,7 +159,7 @@ def _linear(
     if any(each % (lines[name].step * unit) for each in moduli):
         raise NotUnderstood(
             f"the sum may lie between two values of '{name}'. Give it more `decimals` or a finer "
-            f"`step`, or say `within {half_step(columns[name]):g}`, which rounds it."
+            f"`step`, or say `within {value_text(half_step(columns[name]))}`, which rounds it."
         )
     if low > last or high < first:
         raise NotUnderstood(f"the sum never lies within the bounds of '{name}'. Widen them.")
