@@ -55,7 +55,7 @@ def sample(
     from nacre.rows import ImageEncoder
 
     loaded = nacre.load(model)
-    _refuse_signs(where or [], loaded.schema)
+    _refuse_signs(where or [], getattr(loaded.encoder, "schema", None))
     given = pairs(where or [], "--where")
     if isinstance(loaded.encoder, ImageEncoder):
         check_output(output, model, force=force)
