@@ -98,9 +98,7 @@ def fit(
         held = stream.check() if bad_rows == "check" else None
         if adjacency is Adjacency.REPLACE_ONE and rows is None:
             # The number of rows is public there, and with it the rate of step-wise training.
-            if not (count := stream.count()):
-                raise NacreError("The table has no rows; nothing was spent.")
-            plan = make_plan(chosen, reason, encoder, rows=count, **cost)
+            plan = make_plan(chosen, reason, encoder, rows=stream.count(), **cost)
         if known := rows or held:
             source = "as given" if rows else "by the holder's check"
             if not warn_about_rows(plan, known, source, stacklevel=3):

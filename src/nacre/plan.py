@@ -90,7 +90,7 @@ def make_plan(
         method=method.title,
         reason=reason,
     )
-    if rows is None or not found.private:
+    if not rows or not found.private:  # of a table without rows there is nothing to say
         return found
     words = [method.outlook(encoder, found, rows).words, *_plain_numbers(encoder, found, rows)]
     return dataclasses.replace(found, outlook="; ".join(filter(None, words)))
