@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from nacre.histograms.draw import chances, draw_labels
-from nacre.methods.mosaic.teacher import evidence, teach
+from nacre.methods.mosaic.prior import contrasts, ordered_classes, pair, single
+from nacre.methods.mosaic.teacher import _Posterior, evidence, teach
 
 
 def table(n=20_000, seed=0):
@@ -25,7 +26,7 @@ def learned(noise, pairs=True, seed=1):
     rng, shares = np.random.default_rng(seed), np.array([0.5, 0.5])
     cells = [(a, 4), (b, 3)] + ([(a * 3 + b, 12)] if pairs else [])
     parts = [
-        evidence(cell, counts(cell, truth, size, noise, rng), noise**2, shares, 1.0)
+        evidence(cell, counts(cell, truth, size, noise, rng), noise**2, shares, np.eye(size))
         for cell, size in cells
     ]
     base = np.zeros((len(a), 2))
@@ -49,10 +50,59 @@ def test_noise_shrinks_the_teacher_towards_its_base():
     assert np.abs(truth - 0.5).max() > 0.4
 
 
+def test_neighboring_bins_help_each_other_through_the_noise():
+    rng = np.random.default_rng(5)
+    cell = rng.integers(0, 40, 20_000)
+    truth = 1 / (1 + np.exp(-2 * np.sin(np.arange(40) / 8)))[cell]
+    noisy, shares = counts(cell, truth, 40, 60.0, rng), np.array([0.5, 0.5])
+    errors = []
+    for prior in (np.eye(40), single(40, 40, 0.25)):
+        part = evidence(cell, noisy, 60.0**2, shares, prior)
+        chance = chances(teach(np.zeros((len(cell), 2)), [part])[0][:, cell].T)[:, 1]
+        errors.append(np.abs(chance - truth).mean())
+    assert errors[1] < 0.6 * errors[0]
+    assert errors[1] < 0.05
+
+
+@pytest.mark.parametrize(("classes", "ordered"), [(2, False), (3, False), (4, True)])
+def test_the_slopes_of_the_posterior_are_its_slopes(classes, ordered):
+    rng = np.random.default_rng(6)
+    cell = rng.integers(0, 6, 200)
+    shares = np.full(classes, 1 / classes)
+    tables = [
+        evidence(at, rng.normal(20, 5, (classes, size)), 25.0, shares, prior)
+        for at, size, prior in (
+            (cell, 6, single(5, 6, 0.5)),
+            (cell // 2, 3, single(0, 3, 0.5)),
+            (cell, 6, pair((3, 3), (0, 2), 0.2)),
+        )
+    ]
+    among = ordered_classes(classes, classes) if ordered else contrasts(classes)
+    posterior = _Posterior(rng.normal(size=(200, classes)), tables, among)
+    z, step = rng.normal(size=posterior.size), 1e-6
+    slopes = posterior(z)[1]
+    for place in range(0, posterior.size, 3):
+        moved = step * np.eye(posterior.size)[place]
+        found = (posterior(z + moved)[0] - posterior(z - moved)[0]) / (2 * step)
+        assert slopes[place] == pytest.approx(found, rel=1e-4, abs=1e-5)
+
+
+def test_priors_are_smooth_over_ordered_bins_only():
+    factor = single(6, 7, 0.5)
+    covariance = factor @ factor.T
+    assert np.diag(covariance)[:6] == pytest.approx(np.full(6, 0.25 + 9), rel=1e-2)
+    assert covariance[0, 1] > covariance[0, 3] > 0
+    assert covariance[:6, 6] == pytest.approx(np.zeros(6), abs=1e-9)
+    values = pair((0, 3), (0, 2), 0.2)
+    assert values @ values.T == pytest.approx(0.04 * np.eye(6))
+    assert contrasts(3).sum(0) == pytest.approx(np.zeros(2), abs=1e-12)
+    assert np.abs(ordered_classes(4, 5).sum(0)).max() < 1e-9
+
+
 def test_evidence_does_not_blame_the_label_for_errors_in_x():
     cell = np.repeat([0, 1], [300, 700])  # the noisy counts say 500 and 500
     noisy = np.array([[100.0, 400], [400, 100]])
-    found = evidence(cell, noisy, 0.01, np.array([0.5, 0.5]), 1.0)
+    found = evidence(cell, noisy, 0.01, np.array([0.5, 0.5]), np.eye(2))
     assert found.target.sum(0) == pytest.approx([300, 700])
     assert found.target[1] / found.target.sum(0) == pytest.approx([0.8, 0.2], abs=0.01)
 
@@ -61,7 +111,7 @@ def test_surprise_is_one_for_noise_alone_and_grows_with_error():
     rng = np.random.default_rng(3)
     cell, truth = rng.integers(0, 200, 20_000), np.full(20_000, 0.3)
     noisy = counts(cell, truth, 200, 10.0, rng)
-    part = evidence(cell, noisy, 100.0, np.array([0.7, 0.3]), 1.0)
+    part = evidence(cell, noisy, 100.0, np.array([0.7, 0.3]), np.eye(200))
     same, other = (np.stack([1 - c, c], 1) for c in (truth, np.full(20_000, 0.6)))
     assert 0.5 < part.surprise(same) < 2
     assert part.surprise(other) > 5

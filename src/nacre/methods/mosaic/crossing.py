@@ -187,9 +187,10 @@ def _taught(
     for table, noisy in zip(tables, counts, strict=True):
         cell, _ = generator.crossed(cells, table)
         seen = noisy * scale, (max(noise, 1e-3) * scale) ** 2, shares
-        deviation = gap_deviation(evidence(cell, *seen, 1.0), chance)
+        each = evidence(cell, *seen, np.eye(noisy.shape[1]), scale)
+        deviation = gap_deviation(each, chance)
         if deviation:
-            known.append((table, evidence(cell, *seen, deviation)))
+            known.append((table, dataclasses.replace(each, prior=deviation * each.prior)))
     if not known:
         return dataclasses.replace(generator, coarse=None)
     learned = teach(np.log(np.maximum(chance, 1e-9)), [each for _, each in known])

@@ -297,11 +297,13 @@ class MosaicGenerator(AbstractGenerator):
 
     def base(self, cells: Index) -> Floats:
         """Log chances before the tilt: the mixture's posterior, drawn towards the class shares."""
+        shares = np.log(np.maximum(self.weights.sum(0, dtype=np.float64), 1e-12))
+        trust = 1.0 if self.trust is None else self.trust
+        if not trust:
+            return np.tile(shares, (len(cells), 1))
         joined = [column for column in range(len(self.sizes)) if self.is_joined(column)]
         places = np.stack([self.bins[self._start(c) + cells[:, c]] for c in joined], axis=1)
-        shares = np.log(np.maximum(self.weights.sum(0, dtype=np.float64), 1e-12))
         own = log_posterior(self.components, self.weights, places)
-        trust = 1.0 if self.trust is None else self.trust
         return trust * own + (1 - trust) * shares
 
     def tilts(self, cells: Index) -> Floats:

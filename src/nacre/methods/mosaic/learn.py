@@ -15,16 +15,18 @@ from nacre.methods.mosaic.drawn import Drawn
 from nacre.methods.mosaic.fit import block_bounds
 from nacre.methods.mosaic.generator import MosaicGenerator
 from nacre.methods.mosaic.misfit import Targets
+from nacre.methods.mosaic.prior import ordered_classes, pair, single
 from nacre.methods.mosaic.sparse import Link, Sparse, find_links
-from nacre.methods.mosaic.spectrum import Spectrum, Waves
-from nacre.methods.mosaic.teacher import Evidence, evidence, in_waves, teach
+from nacre.methods.mosaic.spectrum import Spectrum
+from nacre.methods.mosaic.teacher import Evidence, evidence, teach
 from nacre.schema import Layout
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 WORK = 6_000_000  # rows times tables times classes that the teacher looks at in one step
-TEACHER_ROWS = 50_000
+TEACHER_ROWS = 10_000  # that the label is learned on, at most
+DRAWN_ROWS = 30_000  # that are drawn for it, and for what is learned after it
 TEACHER_BINS = 48
 NOTHING = 1e-9  # rows
 
@@ -194,10 +196,8 @@ def targets(histograms: Histograms, pairs: Pairs) -> Targets:
         single[:, slice(*block)], single_precision[slice(*block)] = counts, total**2 / variance
     sparse = Sparse.of(pairs.tables, pairs.noise, blocks, total, pairs.zeros)
     ordered = [
-        0 if isinstance(kind, CodeColumn) else bins - kind.nullable
-        for kind, bins in zip(
-            (histograms.columns[c] for c in pairs.joined), pairs.bins, strict=True
-        )
+        _ordered(histograms.columns[column], bins)[0]
+        for column, bins in zip(pairs.joined, pairs.bins, strict=True)
     ]
     starts = [start for start, _ in blocks]
     spectrum = Spectrum.of(ordered, pairs.bins, precision[np.ix_(starts, starts)], sides)
@@ -304,46 +304,42 @@ def with_label_model(
     classes, columns = len(histograms.sizes), len(pairs.joined)
     if classes == 1:  # there is nothing to tell apart
         return generator, Drawn.of(generator, 1, rng)
-    enough = WORK // (classes * (columns + 40))
-    n = int(np.clip(histograms.total, 2000, np.clip(enough, 4000, TEACHER_ROWS)))
-    generator = dataclasses.replace(generator, trust=trust)
-    drawn, scale = Drawn.of(generator, n, rng), n / histograms.total
-    cells, base = drawn.cells, drawn.base
-    shares = histograms.sizes / histograms.total
+    by_class = len(next(iter(pairs.tables.values()))) == classes
+    # Tables by class tell more of the label than the mixture that was fitted to them.
+    generator = dataclasses.replace(generator, trust=0.0 if by_class else trust)
+    drawn = Drawn.of(generator, int(np.clip(histograms.total, 2000, DRAWN_ROWS)), rng)
+    taught = drawn.first(int(np.clip(WORK // (classes * (columns + 40)), 4000, TEACHER_ROWS)))
+    cells, base, n = taught.cells, taught.base, len(taught.cells)
+    scale, shares = n / histograms.total, histograms.sizes / histograms.total
     groups, tables = [], []
     for place, column in enumerate(pairs.joined):
         group, counts, variance = _label_table(histograms, pairs, place)
+        prior = single(*_ordered(histograms.columns[column], counts.shape[1]), deviation)
         cell = group[cells[:, column]]
-        tables.append(evidence(cell, counts * scale, variance * scale**2, shares, deviation))
+        tables.append(evidence(cell, counts * scale, variance * scale**2, shares, prior, scale))
         groups.append(group)
     chosen: list[tuple[int, int]] = []
-    if pair_deviation and len(next(iter(pairs.tables.values()))) == classes:
-        found = _pair_evidence(generator, cells, pairs, scale, shares, pair_deviation)
+    if pair_deviation and by_class:
+        found = _pair_evidence(generator, cells, histograms, pairs, scale, pair_deviation)
         chance, room = chances(base), max(WORK // (n * classes) - columns, 0)
-        chosen = sorted(found, key=lambda pair: -found[pair].surprise(chance))[:room]
-        tables += [found[pair] for pair in chosen]
-    waves = None
+        chosen = sorted(found, key=lambda each: -found[each].surprise(chance))[:room]
+        tables += [found[each] for each in chosen]
+    among = None
     if generator.target is not None:
-        ordered = classes - histograms.columns[generator.target].nullable
-        waves, chance = Waves.of(ordered, classes), chances(base)
-        kinds = [histograms.columns[column] for column in pairs.joined]
-        tables = [
-            in_waves(table, chance, waves, column_waves(kind, table.target.shape[1]), deviation)
-            for kind, table in zip(kinds, tables, strict=True)
-        ]
-    learned = teach(base, tables, waves=waves)
+        among = ordered_classes(*_ordered(histograms.columns[generator.target], classes))
+    learned = teach(base, tables, among=among)
     tilt = generator.tilt.copy()
     starts = np.cumsum([0, *generator.sizes])
     for column, group, table in zip(pairs.joined, groups, learned, strict=False):
         tilt[:, starts[column] : starts[column + 1]] = table[:, group]
     nothing = np.zeros((classes, 0), np.float32)
-    taught = dataclasses.replace(
+    generator = dataclasses.replace(
         generator,
         tilt=tilt,
         pairs=np.array(chosen, np.int64).reshape(-1, 2),
         pair_tilt=np.concatenate([nothing, *learned[columns:]], axis=1).astype(np.float32),
     )
-    return taught, drawn
+    return generator, drawn
 
 
 def _label_table(histograms: Histograms, pairs: Pairs, place: int) -> tuple[Index, Array, Array]:
@@ -361,27 +357,30 @@ def _label_table(histograms: Histograms, pairs: Pairs, place: int) -> tuple[Inde
     return again.group, *_mean(counts, variance, *again.over(again.group))
 
 
-def column_waves(kind: Column, bins: int) -> Waves:
-    """Those of a column's bins: categories are each a vector by itself."""
-    if isinstance(kind, CodeColumn):
-        return Waves(np.eye(bins), np.zeros(bins, np.int64))
-    return Waves.of(bins - kind.nullable, bins)
+def _ordered(kind: Column, bins: int) -> tuple[int, int]:
+    """How many of a column's bins are in order, the first ones, and how many there are."""
+    return 0 if isinstance(kind, CodeColumn) else bins - kind.nullable, bins
 
 
 def _pair_evidence(
     generator: MosaicGenerator,
     cells: Index,
+    histograms: Histograms,
     pairs: Pairs,
     scale: float,
-    shares: Array,
     deviation: float,
 ) -> dict[tuple[int, int], Evidence]:
     """Evidence by pair of columns (their places in the table)."""
-    found = {}
+    shares, found = histograms.sizes / histograms.total, {}
+    bins = [
+        _ordered(histograms.columns[column], size)
+        for column, size in zip(pairs.joined, pairs.bins, strict=True)
+    ]
     for (i, j), table in pairs.tables.items():
         left, right = pairs.joined[i], pairs.joined[j]
         cell, size = generator.pair_cell(cells, left, right)
         noisy = table.reshape(len(table), size) * scale
         variance = (pairs.noise[i, j] * scale) ** 2
-        found[left, right] = evidence(cell, noisy, variance, shares, deviation)
+        prior = pair(bins[i], bins[j], deviation)
+        found[left, right] = evidence(cell, noisy, variance, shares, prior, scale)
     return found

@@ -122,17 +122,21 @@ class Mosaic(AbstractMethod):
         1.0, "a fit stops at this multiple of the misfit that noise alone leaves", low=0, high=10**6
     )
     trust: float = setting(
-        0.5, "how much of the mixture's own label posterior the taught label keeps", low=0, high=1
+        0.5,
+        "how much of the mixture's own label posterior the taught label keeps where pairs were not "
+        "counted by class",
+        low=0,
+        high=1,
     )
     teacher: float = setting(
-        0.3,
+        0.25,
         "prior deviation of the label model's coefficients; 0 for no label model",
         low=0.001,
         high=1000,
         or_zero=True,
     )
     teacher_pairs: float = setting(
-        0.15, "likewise, for pairs of columns", low=0.001, high=1000, or_zero=True
+        0.2, "likewise, for pairs of columns", low=0.001, high=1000, or_zero=True
     )
 
     def __post_init__(self) -> None:

@@ -1,8 +1,9 @@
 """A label model learned from released counts alone: post-processing, so it costs no budget.
 
-log P(c | x) = base_c(x) + sum_k u_k[c, cell of x_k] + sum_jk v_jk[c, bins of x_j and x_k], up to a
-constant: the smallest tilt of the mixture's own posterior whose class-wise counts over sampled
-rows meet the noisy ones, with a ridge that knows the noise.
+log P(c | x) = base_c(x) + sum_k u_k[c, bin of x_k] + sum_jk v_jk[c, bins of x_j and x_k], up to a
+constant.  Every table of coefficients has a Gaussian prior that is smooth over ordered bins, and
+its class-wise counts over sampled rows are to be the noisy ones, weighted by their noise: what is
+looked for is the mode of the posterior.
 """
 
 from __future__ import annotations
@@ -14,33 +15,44 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from nacre.methods.mosaic.spectrum import Waves
+from nacre.methods.mosaic.prior import contrasts
 
 Array = NDArray[np.float64]
 
 SURE = 2.0  # deviations of a sum of squares that noise alone may add
 LARGEST = 3.0  # prior deviation of a coefficient
+MEMORY = 20  # of L-BFGS
+CLOSEST = 0.1
 
 
 @dataclasses.dataclass(frozen=True)
 class Evidence:
-    """One table of counts: each sampled row's cell in it, the counts to meet, and the ridge.
+    """One table of counts by class, over sampled rows.
 
-    With `waves` over the cells the ridge is that of coefficients in waves: see `in_waves`.
+    Attributes:
+        cell: (n,) each sampled row's cell.
+        target: (C, cells) the counts to meet.
+        variance: (C, cells) of their noise.
+        chance: (C, cells) their variance because other people might be in the table as well.
+        prior: (cells, k) the coefficients of a class contrast are `prior` times standard normals.
     """
 
     cell: NDArray[np.int64]
     target: Array
-    ridge: Array
     variance: Array
-    information: Array
-    waves: Waves | None = None
+    chance: Array
+    prior: Array
+
+    def gaps(self, chances: Array) -> tuple[Array, Array]:
+        """What rows of these class chances (n, C) hold, and how much that is beside the counts."""
+        size = self.target.shape[1]
+        counts = [np.bincount(self.cell, column, size) for column in chances.T]
+        found = np.array(counts, np.float64)
+        return found, found - self.target
 
     def surprise(self, chances: Array) -> float:
         """How far the rows' class chances (n, C) are from the counts, in noise deviations."""
-        size = self.target.shape[1]
-        found = np.stack([np.bincount(self.cell, column, size) for column in chances.T])
-        return float(((found - self.target) ** 2 / self.variance).mean())
+        return float((self.gaps(chances)[1] ** 2 / self.variance).mean())
 
 
 def evidence(
@@ -48,52 +60,26 @@ def evidence(
     noisy: Array,
     variance: NDArray[np.floating] | float,
     shares: Array,
-    deviation: float,
+    prior: Array,
+    scale: float = 1.0,
 ) -> Evidence:
-    """Class-wise counts (C, cells), scaled to as many rows as were sampled, as evidence.
+    """Class-wise counts (C, cells), times `scale` to be of as many rows as were sampled.
 
     A cell's mass is the sampled one, not the noisy one, so that an error in x is not blamed on
     the label: the class rates, shrunk to the class `shares` by three noise deviations' worth of
-    rows, are applied to the difference.  A coefficient has prior `deviation`; on m rows of class
-    rate p its information is m p (1 - p), and noise of variance s lets the Bayes ridge grow to
-    (1 + s / information) / deviation^2.
+    rows, are applied to the difference.  The count of m people of class rate p has variance
+    m p (1 - p), `scale` times that after scaling; not less than `CLOSEST` of it, as no model of a
+    few tables is closer to the truth than that.
     """
     classes, size = noisy.shape
     mass = np.bincount(cell, minlength=size).astype(np.float64)
-    prior = 3 * np.sqrt(classes * variance) * np.ones(size)
-    rate = np.maximum(noisy, 0.0) + shares[:, None] * prior
+    pull = 3 * np.sqrt(classes * variance) * np.ones(size)
+    rate = np.maximum(noisy, 0.0) + shares[:, None] * pull
     rate /= rate.sum(0)
     target = noisy + rate * (mass - noisy.sum(0))
     spread = variance * ((1 - rate) ** 2 + (classes - 1) * rate**2)
-    information = np.maximum(mass, 5.0) * np.maximum(rate * (1 - rate), 0.02)
-    return Evidence(cell, target, (1 + spread / information) / deviation**2, spread, information)
-
-
-def in_waves(
-    table: Evidence, chances: Array, classes: Waves, cells: Waves, least: float
-) -> Evidence:
-    """The table with a ridge for coefficients in waves over its classes and over its cells.
-
-    Coefficients of one class wave and one octave of cell waves have the deviation that the gaps
-    between the counts and rows of these chances (n, C) show beyond what noise explains, as in
-    `gap_deviation`, `least` at least: a number follows a column in slow waves, hardly in fast ones.
-    """
-    size = table.target.shape[1]
-    found = np.stack([np.bincount(table.cell, column, size) for column in chances.T])
-
-    def squared(values: Array) -> Array:
-        return np.asarray((classes.basis**2).T @ values @ cells.basis**2)
-
-    gaps = classes.basis.T @ (found - table.target) @ cells.basis
-    spread, information = squared(table.variance), squared(table.information)
-    octave = np.eye(int(cells.group.max()) + 1)[cells.group]
-    left = (gaps**2 - spread) @ octave
-    sure = left > SURE * np.sqrt(2 * spread**2 @ octave)
-    shown = np.sqrt(np.maximum(left, 0.0) / np.maximum(information**2 @ octave, 1e-9))
-    most = LARGEST * np.sqrt(gaps.size)  # a wave of coefficients of this size everywhere
-    deviation = np.clip(np.where(sure, shown, 0.0), least, most) @ octave.T
-    ridge = (1 + spread / information) / deviation**2
-    return dataclasses.replace(table, ridge=ridge, waves=cells)
+    chance = np.maximum(mass, 5.0) * np.maximum(rate * (1 - rate), 0.02)
+    return Evidence(cell, target, spread, max(scale, CLOSEST) * chance, prior)
 
 
 def gap_deviation(table: Evidence, chances: Array) -> float:
@@ -103,11 +89,9 @@ def gap_deviation(table: Evidence, chances: Array) -> float:
     squares of the gaps, less those that noise makes expect, tell the deviation of the u; zero if
     noise explains the gaps.
     """
-    size = table.target.shape[1]
-    found = np.stack([np.bincount(table.cell, column, size) for column in chances.T])
-    mass = np.maximum(found.sum(0), 1e-9)
-    information = found * (1 - found / mass)
-    left = float(((found - table.target) ** 2 - table.variance).sum())
+    found, gaps = table.gaps(chances)
+    information = found * (1 - found / np.maximum(found.sum(0), 1e-9))
+    left = float((gaps**2 - table.variance).sum())
     noise = float(np.sqrt(2 * (table.variance**2).sum()))
     if left < SURE * noise:
         return 0.0
@@ -115,55 +99,68 @@ def gap_deviation(table: Evidence, chances: Array) -> float:
 
 
 def teach(
-    base: Array, tables: Sequence[Evidence], *, waves: Waves | None = None, iterations: int = 60
+    base: Array, tables: Sequence[Evidence], *, among: Array | None = None, iterations: int = 120
 ) -> list[Array]:
     """The coefficients (C, cells) of each table; `base` (n, C) holds log chances to start from.
 
-    With `waves` over the classes, what is looked for are coefficients of waves over these and over
-    each table's cells.
+    `among` (C, k) is the prior of the classes, as `Evidence.prior` is that of cells; contrasts of
+    the classes, all of them alike, if none is given.
     """
-    classes = base.shape[1]
-    sizes = [table.target.shape[1] for table in tables]
-    ends = np.cumsum(sizes)
-    spans = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
-    target = np.concatenate([table.target for table in tables], axis=1)
-    ridge = np.concatenate([table.ridge for table in tables], axis=1)
-    mass = np.concatenate(
-        [np.bincount(table.cell, minlength=size) for table, size in zip(tables, sizes, strict=True)]
-    )
+    among = contrasts(base.shape[1]) if among is None else among
+    posterior = _Posterior(base, tables, among)
+    found = minimize(
+        posterior,
+        np.zeros(posterior.size),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": iterations, "maxcor": MEMORY},
+    ).x
+    return [
+        among @ part @ t.prior.T for part, t in zip(posterior.split(found), tables, strict=True)
+    ]
 
-    def turned(flat: Array, *, back: bool) -> Array:
-        """Coefficients of waves as those of classes and cells, or slopes the way back."""
-        if waves is None:
-            return flat
-        found = (waves.basis.T if back else waves.basis) @ flat
-        for table, span in zip(tables, spans, strict=True):
-            if table.waves is not None:
-                found[:, span] @= table.waves.basis if back else table.waves.basis.T
-        return found
 
-    def objective(flat: Array) -> tuple[float, Array]:
-        theta = turned(flat.reshape(classes, -1), back=False)
-        # Chances hang on differences of classes only: the first one's coefficients are put aside.
-        beside, logits = theta[1:] - theta[0], base.T.copy()
-        for table, span in zip(tables, spans, strict=True):
-            for row, own in zip(logits[1:], beside[:, span], strict=True):
+class _Posterior:
+    """Minus the log of the posterior density of standard normals z, and its slopes.
+
+    Chances hang on differences of classes only, so all is said beside the first one.
+    """
+
+    def __init__(self, base: Array, tables: Sequence[Evidence], among: Array) -> None:
+        self.base = (base[:, 1:] - base[:, :1]).T.copy()
+        self.tables, self.among = tables, among
+        self.beside = among[1:] - among[0]
+        self.shapes = [(among.shape[1], table.prior.shape[1]) for table in tables]
+        self.ends = np.cumsum([rows * columns for rows, columns in self.shapes])
+        self.size = int(self.ends[-1])
+        self.mass = [np.bincount(t.cell, minlength=t.target.shape[1]) for t in tables]
+        self.weight = [1 / (table.variance + table.chance) for table in tables]
+
+    def split(self, flat: Array) -> list[Array]:
+        """The tables' parts of z."""
+        parts = np.split(flat, self.ends[:-1])
+        return [part.reshape(shape) for part, shape in zip(parts, self.shapes, strict=True)]
+
+    def __call__(self, flat: Array) -> tuple[float, Array]:
+        parts, logits = self.split(flat), self.base.copy()
+        for part, table in zip(parts, self.tables, strict=True):
+            for row, own in zip(logits, self.beside @ part @ table.prior.T, strict=True):
                 row += np.take(own, table.cell)
-        top = logits.max(0)
+        top = np.maximum(logits.max(0), 0.0)
         chance = np.exp(logits - top)
-        total = chance.sum(0)
-        chance /= total
-        gradient = np.empty_like(theta)
-        for table, span, size in zip(tables, spans, sizes, strict=True):
-            for c in range(1, classes):
-                gradient[c, span] = np.bincount(table.cell, chance[c], size)
-        gradient[0] = mass - gradient[1:].sum(0)  # chances add up to one
-        value = (np.log(total) + top).sum() + (theta[0] * mass).sum() - (theta * target).sum()
-        value += 0.5 * (ridge.ravel() * flat**2).sum()
-        return float(value), turned(gradient - target, back=True).ravel() + ridge.ravel() * flat
-
-    start = np.zeros(classes * int(ends[-1]))
-    options = {"maxiter": iterations}
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options).x
-    learned = turned(found.reshape(classes, -1), back=False)
-    return [learned[:, span] for span in spans]
+        chance /= chance.sum(0) + np.exp(-top)
+        value, pull, slopes = 0.5 * float(flat @ flat), np.zeros_like(chance), []
+        for table, mass, weight in zip(self.tables, self.mass, self.weight, strict=True):
+            size = table.target.shape[1]
+            others = np.stack([np.bincount(table.cell, row, size) for row in chance])
+            gap = np.concatenate([(mass - others.sum(0))[None], others]) - table.target
+            value += 0.5 * float((weight * gap**2).sum())
+            weighted = weight * gap
+            for row, own in zip(pull, weighted[1:] - weighted[0], strict=True):
+                row += np.take(own, table.cell)
+        by_logit = chance * (pull - (chance * pull).sum(0))
+        for part, table in zip(parts, self.tables, strict=True):
+            size = table.target.shape[1]
+            own = np.stack([np.bincount(table.cell, row, size) for row in by_logit])
+            slopes.append((part + self.beside.T @ own @ table.prior).ravel())
+        return value, np.concatenate(slopes)
