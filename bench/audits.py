@@ -12,12 +12,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from scipy.stats import chi2
+from nacre.audit.bounds import CONFIDENCE
 
-FEWEST, MOST = 20, 2_000
+FEWEST, MOST = 8, 2_000
 """Runs in each world."""
 SUMS = ("merf", "pearl", "functional")
-"""Methods of sums that follow from no earlier answer: their evidence has a law that is known."""
+"""Methods of sums that follow from no earlier answer: the two worlds' sums are always as far apart
+as in one run, so the noise tells what epsilon is."""
 
 
 def subjects() -> list[tuple[str, str]]:
@@ -50,10 +51,10 @@ def main(arguments: list[str]) -> None:
         wanted.sort(key=lambda each: order.index(each[0]))
     left = 60 * chosen.minutes
     print(
-        "| method | data | runs | ε shown (95 %) | most with so many | μ reached / allowed "
-        "| noise drawn / stated |"
+        "| method | data | runs | ε counted (95 %) | most with so many | μ reached / allowed "
+        "| noise drawn / stated (95 %) | numbers | ε by noise and distance (95 %) |"
     )
-    print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
+    print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for place, (name, kind) in enumerate(wanted):
         began = time.process_time()
         print(_audited(name, kind, chosen, left / (len(wanted) - place)), flush=True)
@@ -67,40 +68,50 @@ def _audited(name: str, kind: str, chosen: argparse.Namespace, seconds: float) -
     def noted(stage: str, done: float | None) -> None:
         moments.append(time.process_time())
 
-    audit = _audit(name, kind, chosen, FEWEST, noted)
-    if len(moments) > FEWEST:  # of runs that were made now; the first ones compile
-        each = (moments[-1] - moments[FEWEST // 2]) / (len(moments) - 1 - FEWEST // 2)
-        start = moments[FEWEST // 2] - began
-        more = math.floor((seconds - start - (moments[-1] - began)) / (2 * each))
-        if more > FEWEST // 2:
-            audit = _audit(name, kind, chosen, min(FEWEST + more, MOST), noted)
+    before = _runs_of(_kept(name, kind, chosen))
+    runs = max(FEWEST, before + FEWEST // 2)
+    audit = _audit(name, kind, chosen, runs, noted)
+    half = len(moments) // 2  # the first runs compile
+    each = (moments[-1] - moments[half]) / (len(moments) - 1 - half)
+    more = math.floor((seconds - (moments[-1] - began) - (moments[half] - began)) / (2 * each))
+    if more > FEWEST // 2:
+        audit = _audit(name, kind, chosen, min(runs + more, MOST), noted)
+    return row(name, kind, audit)
+
+
+def row(name: str, kind: str, audit: Any) -> str:
+    """What an audit has shown, as a row of the table."""
     apart = f"{audit.reached_mu:.4f}"
     apart += "" if audit.claimed_mu is None else f" / {audit.claimed_mu:.4f}"
     said = " REFUTED" if audit.refuted else ""
     cells = (audit.method, kind, f"{audit.runs:,}", f"{audit.shown.epsilon:.2f}{said}")
-    drawn = _drawn(_kept(name, kind, chosen), audit.reached_mu) if name in SUMS else ""
-    return f"| {' | '.join(cells)} | {audit.most:.2f} | {apart} | {drawn} |"
+    found = f"{audit.most:.2f} | {apart} | {_noise(audit.noise)}"
+    return f"| {' | '.join(cells)} | {found} | {_least(audit) if name in SUMS else ''} |"
 
 
-def _drawn(kept: Path, mu: float) -> str:
-    """The deviation of the noise in the direction of the canary over the stated one, and 95 %.
+def _noise(noise: Any) -> str:
+    """How large the noise was, between which ends it lies, and by how many numbers."""
+    low, high = noise.interval(CONFIDENCE)
+    return f"{noise.ratio:.3f} ({low:.3f} to {high:.3f}) | {noise.numbers:,}"
 
-    The evidence of a run is mu times a normal number, shifted by mu^2 / 2 towards the true world,
-    if the noise is what it says; with half of the noise the number would be half as large.
-    """
-    lines = [json.loads(line) for line in kept.read_text().splitlines()]
-    found = [
-        line["answers"] / mu - (mu / 2 if line["present"] else -mu / 2)
-        for line in lines
-        if "present" in line
-    ]
-    total, count = math.fsum(number**2 for number in found), len(found)
-    low, high = (math.sqrt(total / chi2.ppf(part, count)) for part in (0.975, 0.025))
-    return f"{math.sqrt(total / count):.2f} ({low:.2f} to {high:.2f})"
+
+def _least(audit: Any) -> str:
+    """Epsilon of this pair of tables: their distance over the largest noise that there may be."""
+    from nacre.vault.gaussian_dp import gaussian_epsilon
+
+    largest = audit.noise.interval(2 * CONFIDENCE - 1)[1]
+    return f"{gaussian_epsilon(audit.reached_mu / largest, audit.delta):.3f}"
 
 
 def _kept(name: str, kind: str, chosen: argparse.Namespace) -> Path:
     return chosen.folder / f"{name}-{kind}-{chosen.epsilon:g}.jsonl"
+
+
+def _runs_of(kept: Path) -> int:
+    """How many runs of each world a file has, or none."""
+    lines = kept.read_text().splitlines() if kept.is_file() else []
+    worlds = [json.loads(line).get("present") for line in lines]
+    return min(worlds.count(present) for present in (True, False))
 
 
 def _audit(name: str, kind: str, chosen: argparse.Namespace, runs: int, noted: Any) -> Any:

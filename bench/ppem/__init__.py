@@ -61,7 +61,8 @@ def measure(name: str, data: Data, options: argparse.Namespace, kept: dict[str, 
         each = title(hidden, epsilon, partly=partly)
         fitted(each, run(name, data, hidden, epsilon, partly=partly, **more))
     for method in options.methods.split(",") if options.methods else ():
-        fitted(method, compare(name, data, method, seed=options.seed))
+        each = method if options.steps == 1 else f"{method}, {options.steps:g} times the steps"
+        fitted(each, compare(name, data, method, **more))
 
 
 def main(arguments: list[str]) -> None:

@@ -58,11 +58,16 @@ def run(
     return fitted._replace(found=fitted.found | tested | {"steps": steps_made})
 
 
-def compare(name: str, data: Data, method: str, *, seed: int) -> Fitted:
-    """A fit of another method with its defaults: at epsilon 1, or infinite if it is not private."""
-    kind: Any = find(method)
-    epsilon = 1.0 if kind.private else math.inf
-    return _fitted(name, data, kind(), epsilon, seed)[1]
+def compare(name: str, data: Data, method: str, *, steps: float, seed: int) -> Fitted:
+    """A fit of another method: at epsilon 1, or infinite if it is not private.
+
+    With its defaults, or `steps` times as many steps of its critic.
+    """
+    chosen: Any = find(method)()
+    if steps != 1:
+        chosen = dataclasses.replace(chosen, critic_steps=round(chosen.critic_steps * steps))
+    epsilon = 1.0 if chosen.private else math.inf
+    return _fitted(name, data, chosen, epsilon, seed)[1]
 
 
 def _fitted(

@@ -4,12 +4,14 @@ import dataclasses
 import json
 from typing import ClassVar
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from nacre.audit import audit_method
 from nacre.audit.canary import worst_canary
+from nacre.audit.noise import CERTAIN, Noise
 from nacre.audit.pair import simulated
 from nacre.audit.run import plan_of, run
 from nacre.errors import NacreError
@@ -26,13 +28,21 @@ from nacre.vault import (
     Stage,
     Steps,
     Sum,
+    Teacher,
+    Votes,
+    loop,
 )
+from nacre.vault.doors import sum as sum_door
+from nacre.vault.doors import votes as votes_door
+from nacre.vault.noise import add_discrete_gaussian
 from nacre.vault.plan import Planned
+
+PLACES = 80
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Asks(AbstractMethod):
-    """Asks through three doors and makes nothing of it."""
+    """Asks through four doors and makes nothing of it."""
 
     title: ClassVar[str] = "Asks"
     paper: ClassVar[str] = "none"
@@ -47,15 +57,16 @@ class Asks(AbstractMethod):
             "sum": Sum(name="sum", share=share, bound=one),
             "choose": Choice(name="choose", share=share, bound=two, count=3),
             "steps": Steps(
-                name="steps", share=share, steps=4, size=4, batch=20, rows=rows,
+                name="steps", share=share, steps=4, size=PLACES, batch=20, rows=rows,
                 stages=(Stage(clip=1.0),),
             ),
+            "votes": Votes(name="votes", share=share, queries=200, parts=5, classes=2),
         }  # fmt: skip
         return tuple(known[door] for door in self.doors)
 
     def learn(self, vault, plan, *, key):
-        def job(row):
-            return (row.codes[1] == jnp.arange(4)).astype(jnp.int32)
+        def job(row, places=4):
+            return (row.codes[1] == jnp.arange(places)).astype(jnp.int32)
 
         for planned in plan.asked:
             question = planned.question
@@ -67,11 +78,25 @@ class Asks(AbstractMethod):
                 )
                 while choices.left:
                     choices(np.array([[0.0, 0.0, 20.0, 20.0]]))
+            elif isinstance(question, Votes):
+                teacher = Teacher(
+                    state=jnp.zeros(5),
+                    learn=lambda state, rows, valid, public, key: state,
+                    predict=lambda state, query: (query > state).astype(jnp.int32),
+                    public=None,
+                    query=jnp.zeros(()),
+                    capacity=20,
+                )
+                vault.vote(question, teacher, key=key)(np.linspace(-1, 1, 200, dtype=np.float32))
             else:
+
+                def drawn(shared, earlier, row, key):  # hangs on what the row draws, too
+                    return job(row, PLACES) * (1 + jax.random.uniform(key, (PLACES,)))
+
                 program = Program(
-                    state=jnp.zeros(4),
+                    state=jnp.zeros(PLACES),
                     prepare=lambda state, key: state,
-                    per_row=(lambda shared, earlier, row, key: job(row).astype(jnp.float32),),
+                    per_row=(drawn,),
                     update=lambda state, sums, key: state + sums[0],
                 )
                 vault.train(question, program, key=key)
@@ -105,6 +130,27 @@ def test_evidence_points_to_the_world_that_it_comes_from(doors):
     assert np.mean(present) > np.mean(without)
 
 
+@pytest.mark.parametrize("door", ["sum", "steps", "votes"])
+def test_noise_is_as_large_as_stated_and_too_little_is_noticed(door, monkeypatch):
+    count = 4 if door == "sum" else 1  # five numbers a run, or hundreds
+
+    def noise():
+        _, worlds = runs_of(Asks(doors=(door,)), simulated("table"), count)
+        return sum((witness.drawn for world in worlds for _, witness in world), Noise())
+
+    low, high = noise().interval(CERTAIN)
+    assert low < 1 < high
+    true = loop.discrete_gaussian
+    monkeypatch.setattr(loop, "discrete_gaussian", lambda key, size: true(key, size) // 4)
+    for module in (sum_door, votes_door):
+        monkeypatch.setattr(
+            module, "add_discrete_gaussian", lambda x, scale: add_discrete_gaussian(x, scale / 4)
+        )
+    found = noise()
+    low, high = found.interval(CERTAIN)
+    assert low < 1 / 4 < high < 1 and found.too_small
+
+
 def test_evidence_of_choices_is_that_of_their_chances():
     """The blocks move apart by 2 at each choice: a log ratio of at most 2 over the noise each."""
     pair = simulated("table")
@@ -128,6 +174,7 @@ def test_an_audit_goes_on_where_it_stopped(tmp_path):
     settings = {"epsilon": 1.0, "resume": file}
     found = audit_method(Asks(), runs=8, **settings)
     assert not found.refuted and found.shown.epsilon <= 1.0
+    assert found.noise.numbers == 16 * 5  # four sums and a count in every run
     first = file.read_text().splitlines()
     file.write_text("\n".join(first[:-3]) + '\n{"present": tr')  # the machine stopped here
     again = audit_method(Asks(), runs=9, **settings)

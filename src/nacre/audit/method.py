@@ -16,6 +16,7 @@ import numpy as np
 from nacre.audit.bounds import CONFIDENCE, LowerBound, counted, most_shown, tradeoff
 from nacre.audit.canary import worst_canary
 from nacre.audit.kept import Kept
+from nacre.audit.noise import Noise
 from nacre.audit.pair import Pair, simulated
 from nacre.audit.run import Seen, plan_of, run
 from nacre.errors import NacreError
@@ -41,6 +42,7 @@ class MethodAudit:
         bounds: by what was looked at; together they hold with their confidence.
         claimed_mu: the Gaussian-DP parameter of the plan, where all releases have one.
         reached_mu: that of its sums for this very pair of tables, without sampling.
+        noise: of all runs, over what is stated.
         most: epsilon that counting could have shown with so many runs.
         canary: the row that was, or was not, in the table.
         unweighed: answers of which the attacker did not know the odds.
@@ -56,6 +58,7 @@ class MethodAudit:
     bounds: dict[str, LowerBound]
     claimed_mu: float | None
     reached_mu: float
+    noise: Noise
     most: float
     canary: dict[str, Any]
     unweighed: tuple[str, ...]
@@ -71,7 +74,7 @@ class MethodAudit:
     def refuted(self) -> bool:
         """Whether the claim cannot stand."""
         too_far = self.claimed_mu is not None and self.reached_mu > self.claimed_mu * (1 + 1e-6)
-        return too_far or self.shown.refutes(self.epsilon)
+        return too_far or self.noise.too_small or self.shown.refutes(self.epsilon)
 
 
 def audit_method(
@@ -129,15 +132,17 @@ def audit_method(
         for present, seen in _runs(chosen, plan, pair, worlds, jobs, samples, programs):
             kept.add(present, seen)
             on_progress("running both worlds", kept.count / (2 * runs))
+    scores = kept.scores(runs)
     return MethodAudit(
         method=chosen.title,
         data=data,
         adjacency=pair.adjacency,
         epsilon=epsilon,
         delta=delta,
-        bounds=_bounds(kept.scores(runs), plan, witness.unweighed, delta, confidence),
+        bounds=_bounds(scores, plan, witness.unweighed, delta, confidence),
         claimed_mu=plan.mu,
         reached_mu=math.sqrt(witness.squared_mu),
+        noise=sum((Noise(s.squares, s.numbers) for w in scores for s in w), Noise()),
         most=most_shown(runs, delta=delta, confidence=confidence),
         canary={name: np.asarray(value).tolist() for name, value in pair.canary.items()},
         unweighed=tuple(sorted(witness.unweighed)),

@@ -26,11 +26,15 @@ class Seen:
     Attributes:
         answers: the log-likelihood ratio of the answers that left the vault.
         votes: of teachers, where a method asks for votes.
+        squares: of noise over what is stated, summed (`Noise`).
+        numbers: how many of them.
         samples: how alike synthetic rows are to the canary, on average; None if none were drawn.
     """
 
     answers: float
     votes: float
+    squares: float = 0.0
+    numbers: int = 0
     samples: float | None = None
 
 
@@ -61,13 +65,22 @@ def run(
     """
     import jax
 
-    witness = Witness(Vault(pair.stream(present=present), plan), pair, to_the_end=samples)
+    witness = Witness(
+        Vault(pair.stream(present=present), plan), pair, present=present, to_the_end=samples
+    )
     alike = None
     with warnings.catch_warnings(), contextlib.suppress(Heard):
         warnings.simplefilter("ignore")
         generator = method.learn(witness, plan, key=jax.random.key(0))  # type: ignore[arg-type]
         alike = _likeness(generator, pair) if samples else None
-    return Seen(answers=witness.evidence, votes=witness.votes, samples=alike), witness
+    seen = Seen(
+        answers=witness.evidence,
+        votes=witness.votes,
+        squares=witness.drawn.squares,
+        numbers=witness.drawn.numbers,
+        samples=alike,
+    )
+    return seen, witness
 
 
 def _likeness(generator: Any, pair: Pair) -> float:

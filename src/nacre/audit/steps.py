@@ -8,9 +8,31 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from nacre.vault import Program, Release, Steps
+
+
+class Observed(NamedTuple):
+    """A program's state, and what was seen on the way.
+
+    Attributes:
+        inner: the program's own.
+        rows: what both worlds share, the canary, and the row in its place or None: here, as they
+            may follow from answers, and a program that has them inside is compiled in every run.
+        evidence: the log-likelihood ratio of all noisy sums so far.
+        squares: of noise over what is stated, summed.
+        numbers: how many of them.
+        step: how many steps were made.
+    """
+
+    inner: Any
+    rows: Any
+    evidence: Any
+    squares: Any
+    numbers: Any
+    step: Any
 
 
 def observed(
@@ -23,7 +45,7 @@ def observed(
     common: int,
     key: Any,
 ) -> Program:
-    """The program with (state, evidence, step) in the place of its state.
+    """The program with an `Observed` in the place of its state.
 
     Theorem:
         of a Poisson batch at rate q the canary is a member with chance q, so given the other rows
@@ -32,7 +54,13 @@ def observed(
         of the others are in the batch is not known; their mean is taken off.  Any score is valid:
         this one only decides how much is shown.
 
-    Public randomness follows from `key` and the step, as preparing has to be repeated.
+    Noise:
+        whichever rows were in the batch, the sum of their contributions lies in the span of all
+        rows'.  What a noisy sum has across that span is noise alone.
+
+    Public randomness follows from `key` and the step, as preparing has to be repeated.  So does
+    what rows draw for themselves, one key for all: the guarantee holds for any function of a row,
+    and the attacker then knows every contribution exactly.
 
     Args:
         program: what is trained.
@@ -51,43 +79,66 @@ def observed(
     canary = kind(*(jnp.asarray(leaf[common]) for leaf in after))
     replaced = len(before[0]) > common
     other = kind(*(jnp.asarray(leaf[common]) for leaf in before)) if replaced else None
+    rows = shared_rows, canary, other
     rate = release.rate
 
     def keys(step: Any) -> Any:
         return jax.random.split(jax.random.fold_in(key, step), 3)
 
-    def update(state: Any, sums: tuple[Any, ...], _: Any) -> Any:
-        inner, evidence, step = state
-        prepare_key, row_key, update_key = keys(step)
-        shared = program.prepare(inner, prepare_key)
+    def prepare(state: Observed, _: Any) -> Any:
+        prepare_key, row_key, _ = keys(state.step)
+        return program.prepare(state.inner, prepare_key), row_key
+
+    def with_known_key(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda prepared, earlier, row, _: function(prepared[0], earlier, row, prepared[1])
+
+    per_row = tuple(map(with_known_key, program.per_row))
+
+    def update(state: Observed, sums: tuple[Any, ...], _: Any) -> Observed:
+        prepared = prepare(state, None)
+        shared_rows, canary, other = state.rows
         told = [jnp.zeros(()), jnp.zeros(())]
+        squares, numbers = state.squares, state.numbers
         for place, stage in enumerate(question.stages):
 
             def own(row: Any, place: int = place, clip: float = stage.clip) -> Any:
-                return _clipped(program.per_row[place](shared, sums[:place], row, row_key), clip)
+                return _clipped(per_row[place](prepared, sums[:place], row, None), clip)
 
             noise = stage.clip * release.noise / math.sqrt(stage.share)
             # Of public functions and simulated rows: here rows may well be mapped together.
-            others = jax.vmap(own)(shared_rows).sum(0) if common else 0.0
-            rest = _flat(sums[place]) - rate * others
-            for which, row in enumerate((canary, other)):
-                if row is not None:
-                    g = own(row)
-                    told[which] += (jnp.vdot(rest, g) - jnp.vdot(g, g) / 2) / noise**2
+            others = jax.vmap(own)(shared_rows)
+            seen = _flat(sums[place])
+            rest = seen - rate * others.sum(0)
+            single = [own(row) for row in (canary, other) if row is not None]
+            for which, g in enumerate(single):
+                told[which] += (jnp.vdot(rest, g) - jnp.vdot(g, g) / 2) / noise**2
+            across, count = _across(seen / noise, jnp.stack([*others, *single]))
+            squares, numbers = squares + jnp.vdot(across, across), numbers + count
         ratio = _mixed(told[0], rate) - (_mixed(told[1], rate) if replaced else 0.0)
-        return program.update(inner, sums, update_key), evidence + ratio, step + 1
+        inner = program.update(state.inner, sums, keys(state.step)[2])
+        evidence = state.evidence + ratio
+        return Observed(inner, state.rows, evidence, squares, numbers, state.step + 1)
 
+    zero, none = jnp.zeros(()), jnp.zeros((), jnp.int32)
     return dataclasses.replace(
         program,
-        state=(program.state, jnp.zeros(()), jnp.zeros((), jnp.int32)),
-        prepare=lambda state, _: program.prepare(state[0], keys(state[2])[0]),
+        state=Observed(program.state, rows, zero, zero, none, none),
+        prepare=prepare,
+        per_row=per_row,
         update=update,
     )
 
 
-def verdict(state: Any) -> float:
-    """The evidence in a last state."""
-    return float(state[1])
+def _across(seen: Any, contributions: Any) -> tuple[Any, int]:
+    """What lies across the span of all contributions, and its dimension; none in few places."""
+    import jax.numpy as jnp
+
+    count = max(0, seen.size - len(contributions))
+    if not count:
+        return jnp.zeros(1), 0
+    # The columns of the first factor span all contributions, even if these are dependent.
+    basis = jnp.linalg.qr(contributions.T)[0]
+    return seen - basis @ (basis.T @ seen), count
 
 
 def _mixed(told: Any, rate: float) -> Any:

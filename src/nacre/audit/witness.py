@@ -8,15 +8,17 @@ what is known of both worlds: the logarithm of the likelihood ratio, the stronge
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.special import log_softmax
 
+from nacre.audit.noise import Noise
 from nacre.audit.pair import Pair
-from nacre.audit.steps import observed, verdict
-from nacre.vault import Ballots, Choice, Choices, Program, Steps, Sum, Sums, Vault
+from nacre.audit.steps import observed
+from nacre.vault import Ballots, Choice, Choices, Program, Steps, Sum, Sums, Vault, Votes
 from nacre.vault.exact_sum import ExactSum
 from nacre.vault.view import View, ViewRows
 
@@ -37,17 +39,22 @@ class Witness:
     Attributes:
         evidence: the log-likelihood ratio of all answers that it could weigh.
         votes: the sum of noisy votes for the last class, which it cannot weigh.
+        drawn: noise in answers, over what is stated, where the exact answer is known: of sums all
+            of it, of training steps what lies across all rows' contributions, of votes that of
+            their total.  Only this hangs on `present`, which the attacker has to guess.
         squared_mu: of the sums, for this pair of tables: what the evidence can show at most.
         strengths: for each sum that was asked of whole rows, how strong any other canary would be.
         unweighed: the kinds of answers that are not in the evidence.
     """
 
-    def __init__(self, vault: Vault, pair: Pair, *, to_the_end: bool = True):
+    def __init__(self, vault: Vault, pair: Pair, *, present: bool, to_the_end: bool = True):
         self._vault, self._pair, self._to_the_end = vault, pair, to_the_end
+        self._present = present
         self._open: list[Any] = []  # choices and votes that may still be asked for
         self._worlds = tuple(pair.stream(present=present) for present in (False, True))
         self._views: dict[View, tuple[ViewRows, ...]] = {}
         self.evidence, self.votes, self.squared_mu = 0.0, 0.0, 0.0
+        self.drawn = Noise()
         self.strengths: list[Strength] = []
         self.unweighed: set[str] = set()
 
@@ -72,6 +79,8 @@ class Witness:
         before, after = (_exact(exact, world, public, question) for world in worlds)
         seen = _joined(answer.values, answer.counts)
         apart = (after - before) / noise
+        drawn = (seen - (after if self._present else before)) / noise
+        self.drawn += Noise(float((drawn**2).sum()), drawn.size)
         self.evidence += float((apart * (seen - (before + after) / 2) / noise).sum())
         self.squared_mu += float((apart**2).sum())
         if through is None:
@@ -117,9 +126,10 @@ class Witness:
         common = len(self._pair.ordinary)
         watched = observed(program, question, release, *blocks, common=common, key=key)
         state = self._vault.train(question, watched, rows=rows, through=through, key=key)
-        self.evidence += verdict(state)
+        self.evidence += float(state.evidence)
+        self.drawn += Noise(float(state.squares), int(state.numbers))
         self._listened()
-        return state[0]
+        return state.inner
 
     def vote(
         self, question: Any, teacher: Any, *, through: Any = None, key: Any
@@ -128,7 +138,8 @@ class Witness:
         ballots = self._vault.vote(question, teacher, through=through, key=key)
         self.unweighed.add("votes")
         self._open.append(ballots)
-        return WitnessedBallots(ballots, self)
+        noise = self._vault.plan.find(question).release.noise
+        return WitnessedBallots(ballots, question, noise, self)
 
     def _listened(self) -> None:
         """Stop the method, if it is to be stopped, once nothing more can be asked."""
@@ -172,8 +183,9 @@ class WitnessedChoices:
 class WitnessedBallots:
     """Votes that are added up as they are heard."""
 
-    def __init__(self, ballots: Ballots, witness: Witness):
+    def __init__(self, ballots: Ballots, question: Votes, noise: float, witness: Witness):
         self._ballots, self._witness = ballots, witness
+        self._teachers, self._noise = question.parts, noise * math.sqrt(question.classes)
 
     @property
     def left(self) -> int:
@@ -184,6 +196,9 @@ class WitnessedBallots:
         """See `Ballots`."""
         counts = self._ballots(queries, public)
         self._witness.votes += float(counts[:, -1].sum())
+        # Every teacher votes once: beyond that, the total of a query's counts is noise.
+        drawn = (counts.sum(1) - self._teachers) / self._noise
+        self._witness.drawn += Noise(float((drawn**2).sum()), drawn.size)
         self._witness._listened()
         return counts
 

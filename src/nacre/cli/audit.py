@@ -104,6 +104,12 @@ def _show(found: MethodAudit) -> None:
             f"The sums of this pair of tables are μ = {found.reached_mu:.5f} apart, where the plan "
             f"allows {found.claimed_mu:.5f}; the attack knows both and needs no luck for this."
         )
+    if found.noise.numbers:
+        low, high = found.noise.interval(0.95)
+        tell(
+            f"The noise that was drawn is {found.noise.ratio:.4g} times what is stated (95 %: "
+            f"{low:.4g} to {high:.4g}), by {found.noise.numbers:,} numbers of all runs."
+        )
     if found.unweighed:
         tell(f"The attacker did not know the odds of: {', '.join(found.unweighed)}.")
     tell(

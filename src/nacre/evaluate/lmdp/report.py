@@ -81,7 +81,11 @@ class LmdpTest:
         return self.mmd_p <= self.alpha
 
     def __str__(self) -> str:
-        said = "satisfied" if self.lmdp_satisfied else "not satisfied"
+        said, told = (
+            ("satisfied", "≤ α, samples are told apart")
+            if self.lmdp_satisfied
+            else ("not satisfied", "> α, samples are not told apart")
+        )
         found = self.density
         stein = (
             ""
@@ -93,7 +97,7 @@ class LmdpTest:
         )
         return (
             f"{', '.join(self.columns)}: α-LMDP {said} at α = {self.alpha:g} "
-            f"(MMD p = {self.mmd_p:.3g}{stein})"
+            f"(MMD p = {self.mmd_p:.3g} {told}{stein})"
         )
 
 

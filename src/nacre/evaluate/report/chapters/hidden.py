@@ -12,8 +12,9 @@ MOST_FIGURES = 12
 WORDS = (
     "How these columns are distributed is itself a secret: a synthetic table should not show it. A "
     "test compares the real rows with the synthetic ones. Only if it tells them apart, at level α, "
-    "is the secret called hidden (α-LMDP). A test of the model's own density stands beside it and "
-    "decides nothing: a density can be far from the data while the samples are not."
+    "is the secret called hidden (α-LMDP): here a small p is the wanted one. A test of the model's "
+    "own density stands beside it and decides nothing: a density can be far from the data while "
+    "the samples are not."
 )
 HIDDEN = "The test tells all of these columns from the real ones, so α-LMDP is satisfied."
 SHOWN = (
