@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nacre.histograms.draw import chances, draw_labels
-from nacre.methods.mosaic.prior import contrasts, ordered_classes, pair, single
+from nacre.methods.mosaic.prior import Prior, contrasts, ordered_classes
 from nacre.methods.mosaic.teacher import _Posterior, evidence, teach
 
 
@@ -26,7 +26,9 @@ def learned(noise, pairs=True, seed=1):
     rng, shares = np.random.default_rng(seed), np.array([0.5, 0.5])
     cells = [(a, 4), (b, 3)] + ([(a * 3 + b, 12)] if pairs else [])
     parts = [
-        evidence(cell, counts(cell, truth, size, noise, rng), noise**2, shares, np.eye(size))
+        evidence(
+            cell, counts(cell, truth, size, noise, rng), noise**2, shares, Prior.alike(size, 1.0)
+        )
         for cell, size in cells
     ]
     base = np.zeros((len(a), 2))
@@ -56,7 +58,7 @@ def test_neighboring_bins_help_each_other_through_the_noise():
     truth = 1 / (1 + np.exp(-2 * np.sin(np.arange(40) / 8)))[cell]
     noisy, shares = counts(cell, truth, 40, 60.0, rng), np.array([0.5, 0.5])
     errors = []
-    for prior in (np.eye(40), single(40, 40, 0.25)):
+    for prior in (Prior.alike(40, 1.0), Prior.single(40, 40, 0.25)):
         part = evidence(cell, noisy, 60.0**2, shares, prior)
         chance = chances(teach(np.zeros((len(cell), 2)), [part])[0][:, cell].T)[:, 1]
         errors.append(np.abs(chance - truth).mean())
@@ -72,9 +74,9 @@ def test_the_slopes_of_the_posterior_are_its_slopes(classes, ordered):
     tables = [
         evidence(at, rng.normal(20, 5, (classes, size)), 25.0, shares, prior)
         for at, size, prior in (
-            (cell, 6, single(5, 6, 0.5)),
-            (cell // 2, 3, single(0, 3, 0.5)),
-            (cell, 6, pair((3, 3), (0, 2), 0.2)),
+            (cell, 6, Prior.single(5, 6, 0.5)),
+            (cell // 2, 3, Prior.single(0, 3, 0.5)),
+            (cell, 6, Prior.pair((3, 3), (0, 2), 0.2)),
         )
     ]
     among = ordered_classes(classes, classes) if ordered else contrasts(classes)
@@ -87,14 +89,20 @@ def test_the_slopes_of_the_posterior_are_its_slopes(classes, ordered):
         assert slopes[place] == pytest.approx(found, rel=1e-4, abs=1e-5)
 
 
+def covariance_of(prior):
+    factor = prior.spread(np.eye(prior.size)).T
+    assert prior.gather(np.eye(len(factor))) == pytest.approx(factor)
+    return factor @ factor.T
+
+
 def test_priors_are_smooth_over_ordered_bins_only():
-    factor = single(6, 7, 0.5)
-    covariance = factor @ factor.T
+    covariance = covariance_of(Prior.single(6, 7, 0.5))
     assert np.diag(covariance)[:6] == pytest.approx(np.full(6, 0.25 + 9), rel=1e-2)
     assert covariance[0, 1] > covariance[0, 3] > 0
     assert covariance[:6, 6] == pytest.approx(np.zeros(6), abs=1e-9)
-    values = pair((0, 3), (0, 2), 0.2)
-    assert values @ values.T == pytest.approx(0.04 * np.eye(6))
+    assert covariance_of(Prior.pair((0, 3), (0, 2), 0.2)) == pytest.approx(0.04 * np.eye(6))
+    mixed = covariance_of(Prior.pair((3, 3), (0, 2), 0.2))
+    assert mixed[0, 2] > mixed[0, 4] > 0 == mixed[0, 3]
     assert contrasts(3).sum(0) == pytest.approx(np.zeros(2), abs=1e-12)
     assert np.abs(ordered_classes(4, 5).sum(0)).max() < 1e-9
 
@@ -102,7 +110,7 @@ def test_priors_are_smooth_over_ordered_bins_only():
 def test_evidence_does_not_blame_the_label_for_errors_in_x():
     cell = np.repeat([0, 1], [300, 700])  # the noisy counts say 500 and 500
     noisy = np.array([[100.0, 400], [400, 100]])
-    found = evidence(cell, noisy, 0.01, np.array([0.5, 0.5]), np.eye(2))
+    found = evidence(cell, noisy, 0.01, np.array([0.5, 0.5]), Prior.alike(2, 1.0))
     assert found.target.sum(0) == pytest.approx([300, 700])
     assert found.target[1] / found.target.sum(0) == pytest.approx([0.8, 0.2], abs=0.01)
 
@@ -111,7 +119,7 @@ def test_surprise_is_one_for_noise_alone_and_grows_with_error():
     rng = np.random.default_rng(3)
     cell, truth = rng.integers(0, 200, 20_000), np.full(20_000, 0.3)
     noisy = counts(cell, truth, 200, 10.0, rng)
-    part = evidence(cell, noisy, 100.0, np.array([0.7, 0.3]), np.eye(200))
+    part = evidence(cell, noisy, 100.0, np.array([0.7, 0.3]), Prior.alike(200, 1.0))
     same, other = (np.stack([1 - c, c], 1) for c in (truth, np.full(20_000, 0.6)))
     assert 0.5 < part.surprise(same) < 2
     assert part.surprise(other) > 5

@@ -181,16 +181,18 @@ def _taught(
     scale: float,
 ) -> MosaicGenerator:
     """Tilt the label model as far as the counts say, each table with a prior of its own."""
+    from nacre.methods.mosaic.prior import Prior
     from nacre.methods.mosaic.teacher import evidence, gap_deviation, teach
 
     shares, known = chance.mean(0), []
     for table, noisy in zip(tables, counts, strict=True):
         cell, _ = generator.crossed(cells, table)
         seen = noisy * scale, (max(noise, 1e-3) * scale) ** 2, shares
-        each = evidence(cell, *seen, np.eye(noisy.shape[1]), scale)
+        each = evidence(cell, *seen, Prior.alike(noisy.shape[1], 1.0), scale)
         deviation = gap_deviation(each, chance)
         if deviation:
-            known.append((table, dataclasses.replace(each, prior=deviation * each.prior)))
+            prior = Prior.alike(noisy.shape[1], deviation)
+            known.append((table, dataclasses.replace(each, prior=prior)))
     if not known:
         return dataclasses.replace(generator, coarse=None)
     learned = teach(np.log(np.maximum(chance, 1e-9)), [each for _, each in known])

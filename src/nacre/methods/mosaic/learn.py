@@ -15,7 +15,7 @@ from nacre.methods.mosaic.drawn import Drawn
 from nacre.methods.mosaic.fit import block_bounds
 from nacre.methods.mosaic.generator import MosaicGenerator
 from nacre.methods.mosaic.misfit import Targets
-from nacre.methods.mosaic.prior import ordered_classes, pair, single
+from nacre.methods.mosaic.prior import Prior, ordered_classes
 from nacre.methods.mosaic.sparse import Link, Sparse, find_links
 from nacre.methods.mosaic.spectrum import Spectrum
 from nacre.methods.mosaic.teacher import Evidence, evidence, teach
@@ -314,7 +314,7 @@ def with_label_model(
     groups, tables = [], []
     for place, column in enumerate(pairs.joined):
         group, counts, variance = _label_table(histograms, pairs, place)
-        prior = single(*_ordered(histograms.columns[column], counts.shape[1]), deviation)
+        prior = Prior.single(*_ordered(histograms.columns[column], counts.shape[1]), deviation)
         cell = group[cells[:, column]]
         tables.append(evidence(cell, counts * scale, variance * scale**2, shares, prior, scale))
         groups.append(group)
@@ -381,6 +381,6 @@ def _pair_evidence(
         cell, size = generator.pair_cell(cells, left, right)
         noisy = table.reshape(len(table), size) * scale
         variance = (pairs.noise[i, j] * scale) ** 2
-        prior = pair(bins[i], bins[j], deviation)
+        prior = Prior.pair(bins[i], bins[j], deviation)
         found[left, right] = evidence(cell, noisy, variance, shares, prior, scale)
     return found

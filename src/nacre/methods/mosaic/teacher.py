@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from nacre.methods.mosaic.prior import contrasts
+from nacre.methods.mosaic.prior import Prior, contrasts
 
 Array = NDArray[np.float64]
 
@@ -34,14 +34,14 @@ class Evidence:
         target: (C, cells) the counts to meet.
         variance: (C, cells) of their noise.
         chance: (C, cells) their variance because other people might be in the table as well.
-        prior: (cells, k) the coefficients of a class contrast are `prior` times standard normals.
+        prior: of the coefficients of a contrast of the classes.
     """
 
     cell: NDArray[np.int64]
     target: Array
     variance: Array
     chance: Array
-    prior: Array
+    prior: Prior
 
     def gaps(self, chances: Array) -> tuple[Array, Array]:
         """What rows of these class chances (n, C) hold, and how much that is beside the counts."""
@@ -60,7 +60,7 @@ def evidence(
     noisy: Array,
     variance: NDArray[np.floating] | float,
     shares: Array,
-    prior: Array,
+    prior: Prior,
     scale: float = 1.0,
 ) -> Evidence:
     """Class-wise counts (C, cells), times `scale` to be of as many rows as were sampled.
@@ -103,8 +103,8 @@ def teach(
 ) -> list[Array]:
     """The coefficients (C, cells) of each table; `base` (n, C) holds log chances to start from.
 
-    `among` (C, k) is the prior of the classes, as `Evidence.prior` is that of cells; contrasts of
-    the classes, all of them alike, if none is given.
+    `among` (C, k) is the prior of the classes: they are it times standard normals.  If none is given
+    it is contrasts of the classes, all of them alike.
     """
     among = contrasts(base.shape[1]) if among is None else among
     posterior = _Posterior(base, tables, among)
@@ -116,7 +116,7 @@ def teach(
         options={"maxiter": iterations, "maxcor": MEMORY},
     ).x
     return [
-        among @ part @ t.prior.T for part, t in zip(posterior.split(found), tables, strict=True)
+        among @ t.prior.spread(part) for part, t in zip(posterior.split(found), tables, strict=True)
     ]
 
 
@@ -130,7 +130,7 @@ class _Posterior:
         self.base = (base[:, 1:] - base[:, :1]).T.copy()
         self.tables, self.among = tables, among
         self.beside = among[1:] - among[0]
-        self.shapes = [(among.shape[1], table.prior.shape[1]) for table in tables]
+        self.shapes = [(among.shape[1], table.prior.size) for table in tables]
         self.ends = np.cumsum([rows * columns for rows, columns in self.shapes])
         self.size = int(self.ends[-1])
         self.mass = [np.bincount(t.cell, minlength=t.target.shape[1]) for t in tables]
@@ -144,7 +144,7 @@ class _Posterior:
     def __call__(self, flat: Array) -> tuple[float, Array]:
         parts, logits = self.split(flat), self.base.copy()
         for part, table in zip(parts, self.tables, strict=True):
-            for row, own in zip(logits, self.beside @ part @ table.prior.T, strict=True):
+            for row, own in zip(logits, self.beside @ table.prior.spread(part), strict=True):
                 row += np.take(own, table.cell)
         top = np.maximum(logits.max(0), 0.0)
         chance = np.exp(logits - top)
@@ -162,5 +162,5 @@ class _Posterior:
         for part, table in zip(parts, self.tables, strict=True):
             size = table.target.shape[1]
             own = np.stack([np.bincount(table.cell, row, size) for row in by_logit])
-            slopes.append((part + self.beside.T @ own @ table.prior).ravel())
+            slopes.append((part + table.prior.gather(self.beside.T @ own)).ravel())
         return value, np.concatenate(slopes)
