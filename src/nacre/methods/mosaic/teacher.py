@@ -103,8 +103,8 @@ def teach(
 ) -> list[Array]:
     """The coefficients (C, cells) of each table; `base` (n, C) holds log chances to start from.
 
-    `among` (C, k) is the prior of the classes: they are it times standard normals.  If none is given
-    it is contrasts of the classes, all of them alike.
+    `among` (C, k) is the prior of the classes: they are it times standard normals.  If none is
+    given it is contrasts of the classes, all of them alike.
     """
     among = contrasts(base.shape[1]) if among is None else among
     posterior = _Posterior(base, tables, among)
