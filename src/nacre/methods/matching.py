@@ -60,10 +60,12 @@ class AbstractMatching(AbstractMethod):
     )
     high: float = setting(120.0, "largest scale", low=0.001, high=10_000)
     scale: float = setting(
-        1.0,
-        "of frequencies on whole rows, over one by the distance between rows",
+        0.0,
+        "of frequencies on whole rows, over one by the distance between rows; 0: 1, or 2 for "
+        "images",
         low=0.001,
         high=1000,
+        or_zero=True,
     )
     bandwidth: float = setting(
         0.0,
@@ -84,7 +86,13 @@ class AbstractMatching(AbstractMethod):
     shrinkage: float = setting(
         0.3, "of the components towards what they share (a Gaussian prior)", low=0, high=10_000
     )
-    latent: int = setting(10, "how many numbers go into the network", low=1, high=1000)
+    latent: int = setting(
+        0,
+        "how many numbers go into the network; 0: 10, or 20 for images",
+        low=1,
+        high=1000,
+        or_zero=True,
+    )
     batch: int = setting(
         0,
         "rows that the network generates a step; 0: 1,100, or 100 images",
@@ -92,8 +100,10 @@ class AbstractMatching(AbstractMethod):
         high=100_000,
         or_zero=True,
     )
-    layers: Literal["convolutions", "dense"] = setting(
-        "convolutions", "of a network that makes images: PEARL's, or DP-MERF's dense 200 and 100"
+    layers: Literal["classwise", "convolutions", "dense"] = setting(
+        "classwise",
+        "of a network that makes images: PEARL's with a first layer for each class, twice as wide; "
+        "PEARL's; or DP-MERF's dense 200 and 100",
     )
     balance: Literal["precision", "class", "share"] = setting(
         "precision",
@@ -168,6 +178,8 @@ class AbstractMatching(AbstractMethod):
             self,
             generator="network" if network else "mixture",
             frequencies_on="row" if whole else "pairs",
+            scale=self.scale or (2.0 if images else 1.0),
+            latent=self.latent or (20 if images else 10),
             batch=self.batch or (100 if images else 1100),
             steps=self.steps or steps or (8000 if network and not images else 3000),
             rate=self.rate or rate or (0.01 if network else 0.1),

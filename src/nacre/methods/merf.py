@@ -130,6 +130,9 @@ class MERF(AbstractMatching):
             frequencies_on="row",
             frequencies=500,
             blocks=1,
+            scale=1.0,
+            latent=10,
+            layers="dense",
             balance="class",
         )
 
@@ -183,7 +186,9 @@ class MERF(AbstractMatching):
         return self._once(encoder, adjacency, rows)
 
     def _suited(self, encoder: AbstractEncoder) -> Self:
-        """Steps that have their own noise are fewer, and smaller."""
+        """Decided by the kind of data; steps that have their own noise are fewer, and smaller."""
+        if self.projection == "autoencoder":  # of codes, whatever they are made of
+            return dataclasses.replace(self, scale=self.scale or 1.0).suited(encoder)
         if self.release == "once":
             return self.suited(encoder)
         if self.generator == "auto" and encoder.kind == "table":

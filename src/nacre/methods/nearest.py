@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from nacre.nets.minimize import Adversary
     from nacre.vault import Vault
 
+HIDDEN = 400  # of a network for images whose first layer is by class; the papers' have 200
+
 
 def fit_to(
     method: AbstractMatching,
@@ -88,7 +90,8 @@ def fit_to(
 def image_layers_of(
     method: AbstractMatching, encoder: AbstractEncoder, vector: RowVector
 ) -> tuple[AbstractLayer, ...] | None:
-    """The papers' architectures for images; None for rows of a table."""
+    """The papers' architectures for images, or ours; None for rows of a table."""
+    from nacre.nets.by_label import ByLabel
     from nacre.nets.conv import dense_layers, image_layers
     from nacre.nets.network import input_width
 
@@ -97,4 +100,7 @@ def image_layers_of(
     inputs = input_width(method.latent, vector.classes)
     if method.layers == "dense":
         return dense_layers(inputs, (200, 100, vector.width))
-    return image_layers(inputs, encoder.schema.shape)
+    if method.layers == "convolutions" or vector.classes == 1:
+        return image_layers(inputs, encoder.schema.shape)
+    first = ByLabel(method.latent, vector.classes)
+    return (first, *image_layers(first.width(inputs), encoder.schema.shape, hidden=HIDDEN))

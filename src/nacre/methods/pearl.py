@@ -66,7 +66,10 @@ class PEARL(AbstractMatching):
             frequencies_on="row",
             frequencies=1000,
             blocks=1,
+            scale=1.0,
             bandwidth=0.1,
+            latent=10,
+            layers="convolutions",
             critic="scale",
             critic_every=10,
         )

@@ -304,6 +304,10 @@ def _kind(name: str) -> type[AbstractLayer]:
         from nacre.nets.beside import Beside
 
         return Beside
+    if name == "by-label":
+        from nacre.nets.by_label import ByLabel
+
+        return ByLabel
     if name == "sampling":
         from nacre.nets.sampling import Sampling
 
