@@ -147,7 +147,7 @@ class Functional(AbstractMatching):
             batch=32,
             points=4,
             sample=50,
-            rate=self.rate or (0.1 if once else 0.01),
+            rate=self.rate or (0.0 if once else 0.01),
         )
 
     # -- questions -----------------------------------------------------------------------------
