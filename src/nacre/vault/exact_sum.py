@@ -177,8 +177,9 @@ class ExactSum:
             if kinds_of(public) != self._kinds:
                 raise NacreError("The public arrays are of other kinds than those of the program.")
             given = [jnp.asarray(leaf) for leaf in jax.tree.leaves(public)]
-            sums = jnp.zeros((classes, self.bound.size), jnp.int64)
-            counts = jnp.zeros(classes, jnp.int64)
+            # Zeros of NumPy: for those of JAX a program would be compiled.
+            sums: Any = np.zeros((classes, self.bound.size), np.int64)
+            counts: Any = np.zeros(classes, np.int64)
             for block in stream:
                 weight = None if block.persons is None else block.persons.weight
                 if (weight is None) is not (self.whole == 1):
