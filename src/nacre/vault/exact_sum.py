@@ -172,7 +172,7 @@ class ExactSum:
             return bytes(export.export(program, platforms=["cpu"])(*shapes).serialize())
 
     def _few(self, rows: int | None) -> bool:
-        """Whether so many rows, if it is known, are worked off before they would be well compiled."""
+        """Whether so many rows, if known, are worked off before a good program is compiled."""
         if rows is None or not (self.sparse and self.exact):
             return False
         return rows * int(self.features.outputs[0].shape[0]) <= FEW
