@@ -319,6 +319,7 @@ def test_few_rows_are_not_worth_compiling_well_for():
         return jnp.arange(2, dtype=jnp.int32), row.numbers
 
     exact = ExactSum(features, one(), ENCODER)
+    assert exact.features.operations >= 2
     assert exact._few(1000)
     assert not exact._few(exact_sum.FEW)
     assert not exact._few(None)

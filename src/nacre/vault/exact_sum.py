@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 BLOCK = 512
 SPARSE_BLOCK = 8192  # of programs on integers with few values a row: fewer and longer calls
 AT_ONCE = 1 << 17  # values of such a block, about, so that they stay in a processor's cache
-FEW = 1 << 23  # values of all rows: to compile well takes longer than to add up so many slowly
+FEW = 1 << 27  # operations on all rows: to compile well takes longer than so many, done slowly
 WIDE = 32  # values a row from which on they are put down value by value, not row by row
 
 # The compiler at its least work, a fifth of the usual time; programs of it take five times as long.
@@ -175,7 +175,7 @@ class ExactSum:
         """Whether so many rows, if known, are worked off before a good program is compiled."""
         if rows is None or not (self.sparse and self.exact):
             return False
-        return rows * int(self.features.outputs[0].shape[0]) <= FEW
+        return rows * self.features.operations <= FEW
 
     def __call__(
         self, stream: Iterable[Block], public: Any = None, *, quickly: bool = False

@@ -12,6 +12,7 @@ caller's is called while there are rows.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -73,6 +74,12 @@ class Traced:
     def __init__(self, program: ClosedJaxpr, shape: Any, *, exact: bool):
         self.jaxpr, self.constants = program.jaxpr, tuple(program.consts)
         self.shape, self.outputs, self.exact = shape, jax.tree.leaves(shape), exact
+
+    @property
+    def operations(self) -> int:
+        """About how many numbers are worked out for one row; what is in loops counts once."""
+        found = [variable.aval for each in self.jaxpr.eqns for variable in each.outvars]
+        return sum(math.prod(getattr(kind, "shape", ())) for kind in found)
 
     def __call__(self, *leaves: Any, constants: Any = None) -> list[Any]:
         """The outputs, flat, for the leaves of the function's arguments.
