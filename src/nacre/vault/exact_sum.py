@@ -33,7 +33,10 @@ FEW = 1 << 27  # operations on all rows: to compile well takes longer than so ma
 WIDE = 32  # values a row from which on they are put down value by value, not row by row
 
 # The compiler at its least work, a fifth of the usual time; programs of it take five times as long.
-QUICKLY = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
+QUICKLY: dict[str, Any] = {
+    "xla_backend_optimization_level": 0,
+    "xla_cpu_use_fusion_emitters": False,
+}
 
 Features = Callable[[Any], Any]
 
