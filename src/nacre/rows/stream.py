@@ -49,11 +49,6 @@ class Stream:
         """Whether the rows are in parts on other machines, so that only sums can be asked for."""
         return self.source.parts is not None
 
-    @property
-    def held(self) -> int | None:
-        """How many rows are in memory already; None unless all of them are."""
-        return None if self._kept is None else sum(len(part.valid) for part in self._kept)
-
     def reduce(self, work: AbstractWork, on_pass: Callable[[], None] | None = None) -> Any:
         """What `work` finds in the parts of a table on an engine; `on_pass` is called first."""
         if on_pass is not None:

@@ -54,9 +54,8 @@ class ExactSum:
         a row's contribution is a function of the row alone.  Integer features are, in any order
         (`nacre.exact`); floating-point ones are computed one row at a time by the same
         instructions, then rounded to integers.  Integer sums do not depend on order, chunking or
-        the number of machines.  How well a program is compiled may hang on the number of rows, for
-        integer features only: beside integers these use single operations of float64 on them, in
-        clipping, each of which has one right answer.
+        the number of machines.  How well a program of integer features is compiled may hang on how
+        many rows there are by an earlier answer: which is public, so that neighbors run the same.
 
     Bad rows:
         a row that does not fit the schema, a feature that is not finite, or sparse indices that do
@@ -132,11 +131,18 @@ class ExactSum:
             )
 
     def over(
-        self, stream: Stream | ViewRows, public: Any, on_pass: Callable[[], None] | None = None
+        self,
+        stream: Stream | ViewRows,
+        public: Any,
+        on_pass: Callable[[], None] | None = None,
+        told: float | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The sums over all rows of a stream, on this machine or in parts on others."""
+        """The sums over all rows of a stream, on this machine or in parts on others.
+
+        `told` is the number of rows as it was released before, by which the program is compiled.
+        """
         if not isinstance(stream, Stream) or not stream.apart:
-            few = isinstance(stream, Stream) and self._few(stream.held)
+            few = public is None and self._few(told)
             return self(stream.blocks(self.block, on_pass), public, quickly=few)
         from nacre.vault.remote_sum import RemoteSum
 
@@ -174,8 +180,8 @@ class ExactSum:
             program = jax.jit(block, donate_argnums=(len(kinds), len(kinds) + 1))
             return bytes(export.export(program, platforms=["cpu"])(*shapes).serialize())
 
-    def _few(self, rows: int | None) -> bool:
-        """Whether so many rows, if known, are worked off before a good program is compiled."""
+    def _few(self, rows: float | None) -> bool:
+        """Whether so many rows, if told, are worked off before a good program is compiled."""
         if rows is None or not (self.sparse and self.exact):
             return False
         return rows * self.features.operations <= FEW

@@ -78,6 +78,7 @@ class Vault:
         self._lock = threading.Lock()
         self._made: dict[int, Release] = {}  # by place in the plan
         self._last: tuple[Any, ExactSum] | None = None
+        self._told: float | None = None  # the number of rows, as it was released
         self._views: dict[View, ViewRows] = {}
         if plan.unit != stream.encoder.unit:
             raise NacreError("The plan is for another unit of privacy than the schema's.")
@@ -148,7 +149,10 @@ class Vault:
             lambda: self._charge(place, release),
             lambda: self.report(question.name, None),
             used,
+            self._told,
         )
+        if found.counts is not None:
+            self._told = found.total
         self.report(question.name, 1.0)
         return found
 
@@ -179,6 +183,7 @@ class Vault:
             self._stream,
             lambda: self._charge(place, release),
             lambda: self.report(question.name, None),
+            self._told,
         )
 
     def train(

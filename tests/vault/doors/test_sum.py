@@ -14,6 +14,7 @@ from nacre.schema import Categorical, Integer, Schema
 from nacre.vault import Bound, Segment, Sum, count_question, gaussian_mu
 from nacre.vault.doors import grid
 from nacre.vault.doors import sum as sum_door
+from nacre.vault.exact_sum import ExactSum
 
 SCHEMA = Schema(columns={"a": Integer(low=0, high=65536), "y": Categorical(values=("p", "q"))})
 Y = Label("y", 2)
@@ -237,3 +238,16 @@ def test_what_is_not_used_is_not_released(monkeypatch):
     assert not some.values[:, 2].any()
     with pytest.raises(NacreError, match="3 numbers"):
         sums(4)
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_how_a_program_is_compiled_hangs_on_earlier_answers_only(counted, log, monkeypatch):
+    told = []
+    few = ExactSum._few
+    monkeypatch.setattr(ExactSum, "_few", lambda self, n: told.append(n) or few(self, n))
+    first = question(Bound(segments=BOUND.segments, count=65536.0 * counted), share=0.5)
+    second = question(BOUND, share=0.5, name="second")
+    vault = open_vault(table(), SCHEMA, first, second)
+    known = vault.sum(first, numbers).counts
+    vault.sum(second, numbers)
+    assert told == [None, known.sum() if counted else None]

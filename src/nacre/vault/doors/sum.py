@@ -149,8 +149,9 @@ def answer(
     charge: Callable[[], None],
     on_pass: Callable[[], None],
     used: int | None = None,
+    told: float | None = None,
 ) -> Sums:
-    """The exact sum, the charge, then the noise."""
+    """The exact sum, the charge, then the noise; `told` is of an earlier answer: see `over`."""
     if used is not None and not 0 <= used <= question.bound.size:
         raise NacreError(
             f"'{question.name}' has {question.bound.size:,} numbers; `used` is {used:,}."
@@ -158,7 +159,7 @@ def answer(
     if exact.bound != question.bound or exact.encoder is not stream.encoder:
         raise NacreError("The program of this sum was made for another question.")
     Grid.of(question, release, exact)  # refuses before the pass
-    sums, counts = exact.over(stream, public, on_pass)
+    sums, counts = exact.over(stream, public, on_pass, told)
     return noised(question, release, exact, sums, counts, charge, used)
 
 
