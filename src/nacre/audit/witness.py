@@ -88,7 +88,7 @@ class Witness:
         seen = _joined(answer.values, answer.counts)
         apart = (after - before) / noise
         drawn = (seen - (after if self._present else before)) / noise
-        self.drawn += Noise(float((drawn**2).sum()), drawn.size)
+        self.drawn += Noise(float((drawn**2).sum()), int(np.isfinite(noise).sum()))
         self.evidence += float((apart * (seen - (before + after) / 2) / noise).sum())
         self.squared_mu += float((apart**2).sum())
         if through is None:
