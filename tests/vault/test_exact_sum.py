@@ -294,3 +294,33 @@ def test_a_block_in_which_no_row_counts_adds_nothing():
     sums, counts = total(anywhere, Bound(segments=SEGMENTS), [[1, 2]], valid=[False])
     assert not sums.any()
     assert counts == [0]
+
+
+def test_a_program_that_is_compiled_quickly_gives_the_same_integers():
+    rng = np.random.default_rng(0)
+    rows, codes = rng.integers(0, 65537, (700, 2)), rng.integers(0, 6, (700, 1))
+    bound = Bound(segments=one(size=9, norm=3e4).segments, by=LABEL)
+
+    def features(row):  # most rows are clipped
+        return jnp.array([1, 7], jnp.int32), row.numbers
+
+    exact, blocks = (
+        ExactSum(features, bound, ENCODER),
+        [block_of(SCHEMA.layout.encoded(rows, codes))],
+    )
+    quick = exact(blocks, quickly=True)
+    assert exact._step._cache_size() == 0  # it was another program
+    for one_way, other in zip(quick, exact(blocks), strict=True):
+        np.testing.assert_array_equal(one_way, other)
+
+
+def test_few_rows_are_not_worth_compiling_well_for():
+    def features(row):
+        return jnp.arange(2, dtype=jnp.int32), row.numbers
+
+    exact = ExactSum(features, one(), ENCODER)
+    assert exact.features.operations >= 2
+    assert exact._few(1000)
+    assert not exact._few(exact_sum.FEW)
+    assert not exact._few(None)
+    assert not ExactSum(lambda row: row.numbers, one(), ENCODER)._few(1000)

@@ -69,18 +69,26 @@ class Witness:
         return view
 
     def sum(
-        self, question: Sum, features: Any, *, public: Any = None, through: View | None = None
+        self,
+        question: Sum,
+        features: Any,
+        *,
+        public: Any = None,
+        through: View | None = None,
+        used: int | None = None,
     ) -> Sums:
         """The vault's answer; Gaussian, so its evidence is an inner product."""
-        answer = self._vault.sum(question, features, public=public, through=through)
+        answer = self._vault.sum(question, features, public=public, through=through, used=used)
         worlds: Any = self._worlds if through is None else self._views[through]
         exact = ExactSum(features, question.bound, worlds[0].encoder, public)
         noise = _deviations(question, answer)
+        if used is not None:  # the others say nothing
+            noise[:, used : question.bound.size] = np.inf
         before, after = (_exact(exact, world, public, question) for world in worlds)
         seen = _joined(answer.values, answer.counts)
         apart = (after - before) / noise
         drawn = (seen - (after if self._present else before)) / noise
-        self.drawn += Noise(float((drawn**2).sum()), drawn.size)
+        self.drawn += Noise(float((drawn**2).sum()), int(np.isfinite(noise).sum()))
         self.evidence += float((apart * (seen - (before + after) / 2) / noise).sum())
         self.squared_mu += float((apart**2).sum())
         if through is None:

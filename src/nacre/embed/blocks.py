@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.embed.marginals import Places
+from nacre.embed.marginals import Places, placed
 
 
 def block_features(
@@ -29,9 +29,9 @@ def block_features(
     """
     import jax.numpy as jnp
 
-    table = jnp.asarray(bins, jnp.int32)
+    table = placed(bins)
     left, right = (np.array(side, np.int32) for side in zip(*pairs, strict=True))
-    width, start = np.asarray(slots, np.int32)[right], jnp.asarray(starts, jnp.int32)
+    width, start = np.asarray(slots, np.int32)[right], placed(starts)
 
     def features(row: Any) -> Any:
         bin_of = table[places(row)]
@@ -59,7 +59,7 @@ def cross_features(
     """
     import jax.numpy as jnp
 
-    bin_table, start = jnp.asarray(bins, jnp.int32), jnp.asarray(np.asarray(starts), jnp.int32)
+    bin_table, start = placed(bins), placed(starts)
     widest = max(len(columns) for columns in tables)
     # A table of fewer columns has the first one again, which then counts for nothing.
     which = np.array([(*t, *t[:1] * (widest - len(t))) for t in tables], np.int32)

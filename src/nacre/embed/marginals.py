@@ -27,11 +27,18 @@ def offsets(sizes: Sequence[int]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
+def placed(values: Any, kind: type[np.generic] = np.int32) -> Any:
+    """Public values as an array of JAX; put there as they are, as a program would be compiled."""
+    import jax
+
+    return jax.device_put(np.asarray(values, kind))
+
+
 def cell_places(layout: Layout, columns: Sequence[Column]) -> Places:
     """A function of one row: the places of its cells among all cells of `columns`, increasing."""
     import jax.numpy as jnp
 
-    starts = jnp.asarray(offsets([column.size for column in columns])[:-1], jnp.int32)
+    starts = placed(offsets([column.size for column in columns])[:-1])
     numbers = [column for column in columns if isinstance(column, NumberColumn)]
     others = [column for column in columns if isinstance(column, CodeColumn)]
     which = np.array([column.number for column in numbers], np.int32)
@@ -170,14 +177,14 @@ def table_features(
     """
     import jax.numpy as jnp
 
-    table, wide = jnp.asarray(bins, jnp.int32), np.asarray(widths, np.int64)
+    table, wide = placed(bins), np.asarray(widths, np.int64)
     left = np.array([columns[0] for columns in tables], np.int32)
     right = np.array([columns[-1] for columns in tables], np.int32)
     alone = np.array([len(columns) == 1 for columns in tables])
     sizes = wide[left] * np.where(alone, 1, wide[right])
-    start = jnp.asarray(offsets(list(sizes))[:-1], jnp.int32)
+    start = placed(offsets(list(sizes))[:-1])
     stride = np.where(alone, 0, wide[right]).astype(np.int32)
-    value = jnp.asarray(weights, jnp.int32)
+    value = placed(weights)
     absent = np.full(len(tables), -1, np.int32)
     absent[: len(skipped)] = skipped
 
@@ -217,9 +224,7 @@ def by_cell(
     Sensitivity:
         that of the features: a row contributes to one stretch, which moves its ones elsewhere.
     """
-    import jax.numpy as jnp
-
-    table = jnp.asarray(block, jnp.int32)
+    table = placed(block)
 
     def moved(row: Any) -> Any:
         indices, values = features(row)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nacre.embed.marginals import Places, offsets
+from nacre.embed.marginals import Places, offsets, placed
 from nacre.histograms.cells import Column, NumberColumn
 from nacre.schema import Layout
 
@@ -42,14 +42,14 @@ def round_features(
     every, start = np.full((len(own), most), NEVER), np.full((len(own), most), -1)
     for place, steps in enumerate(rounds):
         every[place, : len(steps)], start[place, : len(steps)] = np.array(steps, np.int64).T
-    first = jnp.asarray(offsets([1 + len(steps) for steps in rounds])[:-1], jnp.int32)
+    first = placed(offsets([1 + len(steps) for steps in rounds])[:-1])
     wide = np.zeros(int(begin[-1]) + columns[-1].size, bool)
     for place, column in zip(chosen, own, strict=True):
         span = slice(int(begin[place]), int(begin[place]) + column.cells.size)
         wide[span] = column.cells.widths > 1
-    counted, picked = jnp.asarray(wide), np.array(chosen, np.int32)
-    steps, starts = jnp.asarray(every, jnp.int32), jnp.asarray(start, jnp.int32)
-    step_class = jnp.arange(1, most + 1, dtype=jnp.int32)
+    counted, picked = placed(wide, np.bool_), np.array(chosen, np.int32)
+    steps, starts = placed(every), placed(start)
+    step_class = np.arange(1, most + 1, dtype=np.int32)
 
     def features(row: Any) -> Any:
         # Numbers that are out of bounds are so large only that the difference stays exact.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.embed.marginals import Places, offsets
+from nacre.embed.marginals import Places, offsets, placed
 from nacre.histograms.cells import Column, NumberColumn
 
 
@@ -41,9 +41,9 @@ def tick_features(
         at = starts[int(place)][: column.cells.size]
         first[span] = np.where(at >= 0, at - column.cells.low, 0)
         counted[span] = at >= 0
-    shift, known = jnp.asarray(first, jnp.int32), jnp.asarray(counted)
+    shift, known = placed(first), placed(counted, np.bool_)
     # A row that is not counted has a place all the same: the vault wants them to increase.
-    idle = jnp.asarray([at[at >= 0].min() for at in starts.values()], jnp.int32)
+    idle = placed([at[at >= 0].min() for at in starts.values()])
 
     def features(row: Any) -> Any:
         cell = places(row)[chosen]

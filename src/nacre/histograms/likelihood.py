@@ -126,9 +126,10 @@ def _products(rows: Index, tables: list[Likely], outer: int, weights: Likely) ->
         for start in range(low, high, BLOCK):
             stop = min(start + BLOCK, high)
             one, other = total[: stop - start], factor[: stop - start]
-            np.take(tables[outer], inner[0, start:stop], axis=0, out=one, mode="clip")
+            # The method: the function of that name would take as long again, for so few rows.
+            tables[outer].take(inner[0, start:stop], axis=0, out=one, mode="clip")
             for which, table in zip(inner[1:], tables[outer + 1 :], strict=True):
-                np.take(table, which[start:stop], axis=0, out=other, mode="clip")
+                table.take(which[start:stop], axis=0, out=other, mode="clip")
                 one *= other
             if len(weights) <= NARROW:  # where a product of matrices is slower
                 for c, own in enumerate(weighted):

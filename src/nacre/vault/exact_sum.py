@@ -29,7 +29,14 @@ if TYPE_CHECKING:
 BLOCK = 512
 SPARSE_BLOCK = 8192  # of programs on integers with few values a row: fewer and longer calls
 AT_ONCE = 1 << 17  # values of such a block, about, so that they stay in a processor's cache
+FEW = 1 << 27  # operations on all rows: to compile well takes longer than so many, done slowly
 WIDE = 32  # values a row from which on they are put down value by value, not row by row
+
+# The compiler at its least work, a fifth of the usual time; programs of it take five times as long.
+QUICKLY: dict[str, Any] = {
+    "xla_backend_optimization_level": 0,
+    "xla_cpu_use_fusion_emitters": False,
+}
 
 Features = Callable[[Any], Any]
 
@@ -47,7 +54,8 @@ class ExactSum:
         a row's contribution is a function of the row alone.  Integer features are, in any order
         (`nacre.exact`); floating-point ones are computed one row at a time by the same
         instructions, then rounded to integers.  Integer sums do not depend on order, chunking or
-        the number of machines.
+        the number of machines.  How well a program of integer features is compiled may hang on how
+        many rows there are by an earlier answer: which is public, so that neighbors run the same.
 
     Bad rows:
         a row that does not fit the schema, a feature that is not finite, or sparse indices that do
@@ -123,11 +131,19 @@ class ExactSum:
             )
 
     def over(
-        self, stream: Stream | ViewRows, public: Any, on_pass: Callable[[], None] | None = None
+        self,
+        stream: Stream | ViewRows,
+        public: Any,
+        on_pass: Callable[[], None] | None = None,
+        told: float | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The sums over all rows of a stream, on this machine or in parts on others."""
+        """The sums over all rows of a stream, on this machine or in parts on others.
+
+        `told` is the number of rows as it was released before, by which the program is compiled.
+        """
         if not isinstance(stream, Stream) or not stream.apart:
-            return self(stream.blocks(self.block, on_pass), public)
+            few = public is None and self._few(told)
+            return self(stream.blocks(self.block, on_pass), public, quickly=few)
         from nacre.vault.remote_sum import RemoteSum
 
         return stream.reduce(RemoteSum.of(self, public), on_pass)
@@ -164,12 +180,19 @@ class ExactSum:
             program = jax.jit(block, donate_argnums=(len(kinds), len(kinds) + 1))
             return bytes(export.export(program, platforms=["cpu"])(*shapes).serialize())
 
+    def _few(self, rows: float | None) -> bool:
+        """Whether so many rows, if told, are worked off before a good program is compiled."""
+        if rows is None or not (self.sparse and self.exact):
+            return False
+        return rows * self.features.operations <= FEW
+
     def __call__(
-        self, stream: Iterable[Block], public: Any = None
+        self, stream: Iterable[Block], public: Any = None, *, quickly: bool = False
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Sums of shape (classes, size) in `units`, and the number of good rows in each class.
 
         `public` are arrays of the shapes that the sum was made for: one program serves them all.
+        One that is compiled `quickly` gives the same integers, and is not kept.
         """
         with jax.enable_x64(True), on_cpu():
             classes = self.bound.classes
@@ -177,16 +200,25 @@ class ExactSum:
             if kinds_of(public) != self._kinds:
                 raise NacreError("The public arrays are of other kinds than those of the program.")
             given = [jnp.asarray(leaf) for leaf in jax.tree.leaves(public)]
-            sums = jnp.zeros((classes, self.bound.size), jnp.int64)
-            counts = jnp.zeros(classes, jnp.int64)
+            # Zeros of NumPy: for those of JAX a program would be compiled.
+            sums: Any = np.zeros((classes, self.bound.size), np.int64)
+            counts: Any = np.zeros(classes, np.int64)
+            step: Any = None if quickly else self._step
             for block in stream:
                 weight = None if block.persons is None else block.persons.weight
                 if (weight is None) is not (self.whole == 1):
                     raise NacreError("The program of this sum does not know whose each row is.")
-                sums, counts = self._step(
-                    constants, given, sums, counts, block.rows, block.valid, weight
-                )
+                block_arguments = constants, given, sums, counts, block.rows, block.valid, weight
+                step = step or self._quick_step(block_arguments)
+                sums, counts = step(*block_arguments)
             return np.array(sums), np.array(counts)
+
+    def _quick_step(self, arguments: tuple[Any, ...]) -> Any:
+        """The program of one block, compiled `QUICKLY` if this compiler knows how."""
+        try:
+            return self._step.lower(*arguments).compile(compiler_options=QUICKLY)
+        except jax.errors.JaxRuntimeError:  # of another version, without these options
+            return self._step
 
     def _block(
         self,

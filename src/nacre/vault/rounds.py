@@ -145,6 +145,7 @@ class RoundVault:
         *,
         public: Any = None,
         through: Any = None,
+        used: int | None = None,
     ) -> Sums:
         """See `Vault.sum`; raises `Asked` if nobody has answered yet."""
         if through is not None:
@@ -156,7 +157,13 @@ class RoundVault:
         asked = Asked(question, ExactSum(features, question.bound, self.encoder, public), public)
         fresh, release = self._take(asked)
         found = sum_door.noised(
-            question, release, asked.exact, fresh.sums, fresh.counts, lambda: self._pay(release)
+            question,
+            release,
+            asked.exact,
+            fresh.sums,
+            fresh.counts,
+            lambda: self._pay(release),
+            used,
         )
         self.answers.append(Answered(question.name, fresh.program, sums=found))
         return found

@@ -12,6 +12,7 @@ caller's is called while there are rows.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -74,6 +75,12 @@ class Traced:
         self.jaxpr, self.constants = program.jaxpr, tuple(program.consts)
         self.shape, self.outputs, self.exact = shape, jax.tree.leaves(shape), exact
 
+    @property
+    def operations(self) -> int:
+        """About how many numbers are worked out for one row; what is in loops counts once."""
+        found = [variable.aval for each in self.jaxpr.eqns for variable in each.outvars]
+        return sum(math.prod(getattr(kind, "shape", ())) for kind in found)
+
     def __call__(self, *leaves: Any, constants: Any = None) -> list[Any]:
         """The outputs, flat, for the leaves of the function's arguments.
 
@@ -97,7 +104,7 @@ def trace(function: Callable[..., Any], *shapes: Any, kind: Kind = ONE_ROW) -> T
         ) from None
     if program.effects:
         raise RefusedFunction(f"{kind.name} has side effects: {program.effects}.")
-    constants = [_constant(value, kind) for value in program.consts]
+    constants = [_held(value, kind) for value in program.consts]
     copy = _Copy(kind)
     clean = copy.closed(program.jaxpr, constants)
     if clean.effects:
@@ -201,6 +208,15 @@ def _check_parameters(name: str, params: dict[str, Any], kind: Kind) -> None:
             pending.extend(value)
         elif callable(value) and not isinstance(value, (type, np.dtype)):
             raise RefusedFunction(f"{kind.name} carries Python code in '{name}'.")
+
+
+def _held(value: Any, kind: Kind) -> Any:
+    """`_constant` outside of a trace: by NumPy's copy, as for JAX's a program would be compiled."""
+    if isinstance(value, jax.Array) and not isinstance(value, jax.core.Tracer):
+        plain = not value.weak_type and not jnp.issubdtype(value.dtype, jax.dtypes.extended)
+    else:
+        plain = isinstance(value, np.ndarray)
+    return jax.device_put(np.array(value)) if plain else _constant(value, kind)
 
 
 def _constant(value: Any, kind: Kind) -> Any:

@@ -78,6 +78,7 @@ class Vault:
         self._lock = threading.Lock()
         self._made: dict[int, Release] = {}  # by place in the plan
         self._last: tuple[Any, ExactSum] | None = None
+        self._told: float | None = None  # the number of rows, as it was released
         self._views: dict[View, ViewRows] = {}
         if plan.unit != stream.encoder.unit:
             raise NacreError("The plan is for another unit of privacy than the schema's.")
@@ -127,11 +128,15 @@ class Vault:
         *,
         public: Any = None,
         through: View | None = None,
+        used: int | None = None,
     ) -> Sums:
         """The noisy sum of `features(row)` over all rows, or over what a view shows: see `Sum`.
 
         With `public`, a tree of arrays, that of `features(row, public)`: asked again with the same
         function and other arrays, it need not be compiled again.
+
+        Where earlier answers say that only the first `used` numbers of each class are needed,
+        the others are not released, which saves their noise's time: zeros stand in their places.
         """
         place, release = self._find(question, Sum)
         stream = self._rows(through)
@@ -143,7 +148,11 @@ class Vault:
             stream,
             lambda: self._charge(place, release),
             lambda: self.report(question.name, None),
+            used,
+            self._told,
         )
+        if found.counts is not None:
+            self._told = found.total
         self.report(question.name, 1.0)
         return found
 
@@ -174,6 +183,7 @@ class Vault:
             self._stream,
             lambda: self._charge(place, release),
             lambda: self.report(question.name, None),
+            self._told,
         )
 
     def train(

@@ -8,12 +8,13 @@ import pyarrow as pa
 import pytest
 from tests.vaults import open_vault
 
-from nacre.errors import BudgetExceeded
+from nacre.errors import BudgetExceeded, NacreError
 from nacre.rows import Label, Source
 from nacre.schema import Categorical, Integer, Schema
 from nacre.vault import Bound, Segment, Sum, count_question, gaussian_mu
 from nacre.vault.doors import grid
 from nacre.vault.doors import sum as sum_door
+from nacre.vault.exact_sum import ExactSum
 
 SCHEMA = Schema(columns={"a": Integer(low=0, high=65536), "y": Categorical(values=("p", "q"))})
 Y = Label("y", 2)
@@ -216,3 +217,37 @@ def test_labels_must_have_a_list_of_values(label, log):
     with pytest.raises(ValueError, match="cannot be a label"):
         ask(nothing, Bound(segments=(), by=label, count=1.0), charge=log.charge)
     assert not log
+
+
+def test_what_is_not_used_is_not_released(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        sum_door, "add_discrete_gaussian", lambda sums, scale: drawn.append(sums.shape) or sums + 1
+    )
+    bound = Bound(segments=(Segment(size=3, norm=2.0),), by=Y, count=0.5)
+    asked = question(bound)
+
+    def sums(used):
+        vault = open_vault(table(), SCHEMA, asked)
+        return vault.sum(asked, lambda row: jnp.ones(3, jnp.int32), used=used)
+
+    every, some = sums(None), sums(2)
+    assert drawn == [(2, 4), (2, 3)]  # the count is there in both
+    np.testing.assert_array_equal(some.values[:, :2], every.values[:, :2])
+    np.testing.assert_array_equal(some.counts, every.counts)
+    assert not some.values[:, 2].any()
+    with pytest.raises(NacreError, match="3 numbers"):
+        sums(4)
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_how_a_program_is_compiled_hangs_on_earlier_answers_only(counted, log, monkeypatch):
+    told = []
+    few = ExactSum._few
+    monkeypatch.setattr(ExactSum, "_few", lambda self, n: told.append(n) or few(self, n))
+    first = question(Bound(segments=BOUND.segments, count=65536.0 * counted), share=0.5)
+    second = question(BOUND, share=0.5, name="second")
+    vault = open_vault(table(), SCHEMA, first, second)
+    known = vault.sum(first, numbers).counts
+    vault.sum(second, numbers)
+    assert told == [None, known.sum() if counted else None]

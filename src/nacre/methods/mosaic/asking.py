@@ -104,7 +104,7 @@ def _ask_atoms(
     # Fewer columns than might have been: each is seen more clearly.
     weight = math.floor(NORM / math.sqrt(max(len(look.starts), 1)))
     features = tick_features(places, design.columns, look.starts, weight)
-    sums = vault.sum(question, features)
+    sums = vault.sum(question, features, used=look.size)
     return find_atoms(histograms, look, sums.values[0] / weight, sums.noise[0] / weight)
 
 
@@ -143,5 +143,5 @@ def ask_pairs(
         counting.weights,
         list(counting.commonest.values()),
     )
-    sums = vault.sum(question, features)
+    sums = vault.sum(question, features, used=sum(counting.sizes))
     return counting.split(sums.values, sums.noise[0])

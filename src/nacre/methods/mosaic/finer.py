@@ -184,12 +184,13 @@ def with_finer(
     identity = np.concatenate([np.arange(size) for size in sizes])
     if not tables:  # what was announced is asked, so that whether it was depends on no answer
         short = min(pairs.joined, key=sizes.__getitem__)
-        vault.sum(question, table_features(places, identity, sizes, [(short,)], [1]))
+        vault.sum(question, table_features(places, identity, sizes, [(short,)], [1]), used=0)
         return generator
     weight = math.floor(norm / math.sqrt(len(tables)))
     named = [(pairs.joined[i], pairs.joined[j]) for i, j in tables]
     features = table_features(places, identity, sizes, named, [weight] * len(tables))
-    sums = vault.sum(question, features)
+    used = sum(sizes[left] * sizes[right] for left, right in named)
+    sums = vault.sum(question, features, used=used)
     values, noise = sums.values[0] / weight, deviation(sums.noise[0] / weight)
     links: list[Link] = []
     start, found = 0, []

@@ -182,14 +182,18 @@ def answer(
     stream: Stream,
     charge: Callable[[], None],
     on_pass: Callable[[], None],
+    told: float | None = None,
 ) -> Choices:
-    """The exact sums, behind the wall, and the charge for all choices to come."""
+    """The exact sums, behind the wall, and the charge for all choices to come.
+
+    `told` is the number of rows by an earlier answer: see `ExactSum.over`.
+    """
     from nacre.vault.exact_sum import ExactSum
 
     exact = ExactSum(features, question.bound, stream.encoder)
     if not exact.integer:
         raise NacreError("Choices need features that are integers, such as one-hot counts.")
-    sums, _ = exact.over(stream, None, on_pass)
+    sums, _ = exact.over(stream, None, on_pass, told)
     choices = Choices(sums, question.bound, release, exact.whole)
     charge()
     return choices

@@ -148,13 +148,19 @@ def answer(
     stream: Stream | ViewRows,
     charge: Callable[[], None],
     on_pass: Callable[[], None],
+    used: int | None = None,
+    told: float | None = None,
 ) -> Sums:
-    """The exact sum, the charge, then the noise."""
+    """The exact sum, the charge, then the noise; `told` is of an earlier answer: see `over`."""
+    if used is not None and not 0 <= used <= question.bound.size:
+        raise NacreError(
+            f"'{question.name}' has {question.bound.size:,} numbers; `used` is {used:,}."
+        )
     if exact.bound != question.bound or exact.encoder is not stream.encoder:
         raise NacreError("The program of this sum was made for another question.")
     Grid.of(question, release, exact)  # refuses before the pass
-    sums, counts = exact.over(stream, public, on_pass)
-    return noised(question, release, exact, sums, counts, charge)
+    sums, counts = exact.over(stream, public, on_pass, told)
+    return noised(question, release, exact, sums, counts, charge, used)
 
 
 def noised(
@@ -164,12 +170,21 @@ def noised(
     sums: NDArray[np.int64],
     counts: NDArray[np.int64],
     charge: Callable[[], None],
+    used: int | None = None,
 ) -> Sums:
-    """The answer from exact sums: all segments on one grid, the charge, then the noise."""
+    """The answer from exact sums: all segments on one grid, the charge, then the noise.
+
+    Of all but the first `used` numbers of a class nothing is released: zeros stand in their places.
+    What is released is a part of what was announced and charged.
+    """
     grid = Grid.of(question, release, exact)
     integers = grid.integers(sums, counts)
     charge()
-    return released(grid, add_discrete_gaussian(integers, grid.scale), grid.scale)
+    wanted = np.ones(integers.shape[1], np.bool_)
+    wanted[used : question.bound.size] = used is None  # the count stands behind them
+    noisy = np.zeros_like(integers)
+    noisy[:, wanted] = add_discrete_gaussian(integers[:, wanted], grid.scale)
+    return released(grid, noisy, grid.scale)
 
 
 def released(grid: Grid, noisy: NDArray[np.int64], scale: float) -> Sums:
