@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 from typing import ClassVar
 
 import jax
@@ -9,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from nacre.audit import audit_method
+from nacre.audit import MethodAudit, audit_method
 from nacre.audit.canary import worst_canary
 from nacre.audit.noise import CERTAIN, Noise
 from nacre.audit.pair import simulated
@@ -136,7 +137,8 @@ def test_noise_is_as_large_as_stated_and_too_little_is_noticed(door, monkeypatch
 
     def noise():
         _, worlds = runs_of(Asks(doors=(door,)), simulated("table"), count)
-        return sum((witness.drawn for world in worlds for _, witness in world), Noise())
+        heard = [witness.drawn for world in worlds for _, witness in world]
+        return sum((own for each in heard for own in each.values()), Noise())
 
     low, high = noise().interval(CERTAIN)
     assert low < 1 < high
@@ -148,7 +150,15 @@ def test_noise_is_as_large_as_stated_and_too_little_is_noticed(door, monkeypatch
         )
     found = noise()
     low, high = found.interval(CERTAIN)
-    assert low < 1 / 4 < high < 1 and found.too_small
+    assert low < 1 / 4 < high < 1 and found.too_small()
+
+
+def test_noise_of_few_numbers_is_not_lost_among_many():
+    asked = {"sum": Noise(16_000.0, 16_000), "sum, rows": Noise(0.0, 16)}
+    audit = object.__new__(MethodAudit)
+    object.__setattr__(audit, "noises", asked)
+    assert not audit.noise.too_small() and audit.noiseless == ("sum, rows",)
+    assert Noise(math.nan, 4).too_small()
 
 
 def test_evidence_of_choices_is_that_of_their_chances():
@@ -174,7 +184,7 @@ def test_an_audit_goes_on_where_it_stopped(tmp_path):
     settings = {"epsilon": 1.0, "resume": file}
     found = audit_method(Asks(), runs=8, **settings)
     assert not found.refuted and found.shown.epsilon <= 1.0
-    assert found.noise.numbers == 16 * 5  # four sums and a count in every run
+    assert [own.numbers for own in found.noises.values()] == [16 * 4, 16]  # sums, and a count
     first = file.read_text().splitlines()
     file.write_text("\n".join(first[:-3]) + '\n{"present": tr')  # the machine stopped here
     again = audit_method(Asks(), runs=9, **settings)

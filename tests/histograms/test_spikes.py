@@ -115,3 +115,18 @@ def test_rows_at_the_end_of_a_range_do_not_spill_into_a_narrow_cell_beside_it(no
     noisy = counts + np.random.default_rng(0).normal(0, noise, counts.shape)
     found = Histograms.of(columns, noisy, noise)
     assert np.abs(found.cleaned[0] - counts).sum() < 20 + 20 * 2 * noise
+
+
+def test_the_ends_of_a_range_are_no_spikes_unless_rows_pile_up_there():
+    rng, noise = np.random.default_rng(8), 25.0
+    column = table_columns(Schema({"x": Integer(low=0, high=500_000)}).layout, None, most=512)[0]
+    widths = column.cells.widths
+    truth = 12_000 * widths / widths.sum()
+    piled = truth.copy()
+    piled[-1] += 400
+    for counts, last in ((truth, 2.0), (piled, 402.0)):
+        noisy = counts + noise * rng.normal(size=counts.shape)
+        found = Histograms.of((column,), noisy[None], noise)
+        assert found.cleaned[0][0, 0] < 2
+        assert found.cleaned[0][0, -1] == pytest.approx(last, abs=2 if last < 3 else 4 * noise)
+        assert found.filled[0][-1] == (last > 3)

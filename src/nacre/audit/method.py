@@ -42,7 +42,7 @@ class MethodAudit:
         bounds: by what was looked at; together they hold with their confidence.
         claimed_mu: the Gaussian-DP parameter of the plan, where all releases have one.
         reached_mu: that of its sums for this very pair of tables, without sampling.
-        noise: of all runs, over what is stated.
+        noises: of all runs, over what is stated, by answer.
         most: epsilon that counting could have shown with so many runs.
         canary: the row that was, or was not, in the table.
         unweighed: answers of which the attacker did not know the odds.
@@ -58,7 +58,7 @@ class MethodAudit:
     bounds: dict[str, LowerBound]
     claimed_mu: float | None
     reached_mu: float
-    noise: Noise
+    noises: dict[str, Noise]
     most: float
     canary: dict[str, Any]
     unweighed: tuple[str, ...]
@@ -74,7 +74,18 @@ class MethodAudit:
     def refuted(self) -> bool:
         """Whether the claim cannot stand."""
         too_far = self.claimed_mu is not None and self.reached_mu > self.claimed_mu * (1 + 1e-6)
-        return too_far or self.noise.too_small or self.shown.refutes(self.epsilon)
+        return too_far or bool(self.noiseless) or self.shown.refutes(self.epsilon)
+
+    @property
+    def noise(self) -> Noise:
+        """Of all answers together."""
+        return sum(self.noises.values(), Noise())
+
+    @property
+    def noiseless(self) -> tuple[str, ...]:
+        """The answers whose noise is surely smaller than stated."""
+        among = len(self.noises)
+        return tuple(name for name, noise in self.noises.items() if noise.too_small(among))
 
 
 def audit_method(
@@ -142,13 +153,22 @@ def audit_method(
         bounds=_bounds(scores, plan, witness.unweighed, delta, confidence),
         claimed_mu=plan.mu,
         reached_mu=math.sqrt(witness.squared_mu),
-        noise=sum((Noise(s.squares, s.numbers) for w in scores for s in w), Noise()),
+        noises=_noises(scores),
         most=most_shown(runs, delta=delta, confidence=confidence),
         canary={name: np.asarray(value).tolist() for name, value in pair.canary.items()},
         unweighed=tuple(sorted(witness.unweighed)),
         runs=2 * runs,
         seconds=time.perf_counter() - started,
     )
+
+
+def _noises(scores: Sequence[Sequence[Seen]]) -> dict[str, Noise]:
+    """The noise of all runs of both worlds, by answer."""
+    found: dict[str, Noise] = {}
+    for seen in (seen for world in scores for seen in world):
+        for name, own in seen.noise.items():
+            found[name] = found.get(name, Noise()) + Noise(*own)
+    return found
 
 
 def _bounds(

@@ -17,7 +17,8 @@ class Noise:
     Theorem:
         given all earlier answers, noise over its stated deviation is standard normal in every
         place, whatever was asked, so the sum of `numbers` squares is χ² with as many degrees of
-        freedom; were the noise r times as large as stated, r² times that.
+        freedom (about so, where earlier noise decides how many); were the noise r times as large
+        as stated, r² times that.
 
     Attributes:
         squares: their sum.
@@ -43,7 +44,11 @@ class Noise:
         low, high = (math.sqrt(self.squares / chi2.ppf(tail, self.numbers)) for tail in tails)
         return low, high
 
-    @property
-    def too_small(self) -> bool:
-        """Whether less was drawn than stated: wrong once in a million audits at most."""
-        return self.interval(CERTAIN)[1] < 1
+    def too_small(self, among: int = 1) -> bool:
+        """Whether less was drawn than stated: wrong once in a million audits of `among` answers.
+
+        Noise that is no number is none.
+        """
+        if not math.isfinite(self.squares):
+            return True
+        return self.interval(1 - (1 - CERTAIN) / among)[1] < 1

@@ -26,15 +26,13 @@ class Seen:
     Attributes:
         answers: the log-likelihood ratio of the answers that left the vault.
         votes: of teachers, where a method asks for votes.
-        squares: of noise over what is stated, summed (`Noise`).
-        numbers: how many of them.
+        noise: by answer, the squares of noise over what is stated, summed, and how many (`Noise`).
         samples: how alike synthetic rows are to the canary, on average; None if none were drawn.
     """
 
     answers: float
     votes: float
-    squares: float = 0.0
-    numbers: int = 0
+    noise: dict[str, tuple[float, int]] = dataclasses.field(default_factory=dict)
     samples: float | None = None
 
 
@@ -76,8 +74,7 @@ def run(
     seen = Seen(
         answers=witness.evidence,
         votes=witness.votes,
-        squares=witness.drawn.squares,
-        numbers=witness.drawn.numbers,
+        noise={name: (own.squares, own.numbers) for name, own in witness.drawn.items()},
         samples=alike,
     )
     return seen, witness

@@ -39,9 +39,9 @@ class Witness:
     Attributes:
         evidence: the log-likelihood ratio of all answers that it could weigh.
         votes: the sum of noisy votes for the last class, which it cannot weigh.
-        drawn: noise in answers, over what is stated, where the exact answer is known: of sums all
-            of it, of training steps what lies across all rows' contributions, of votes that of
-            their total.  Only this hangs on `present`, which the attacker has to guess.
+        drawn: by name, noise in answers, over what is stated, where the exact answer is known: of
+            sums all of it, of training steps what lies across all rows' contributions, of votes
+            that of their total.  Only this hangs on `present`, which the attacker has to guess.
         squared_mu: of the sums, for this pair of tables: what the evidence can show at most.
         strengths: for each sum that was asked of whole rows, how strong any other canary would be.
         unweighed: the kinds of answers that are not in the evidence.
@@ -54,7 +54,7 @@ class Witness:
         self._worlds = tuple(pair.stream(present=present) for present in (False, True))
         self._views: dict[View, tuple[ViewRows, ...]] = {}
         self.evidence, self.votes, self.squared_mu = 0.0, 0.0, 0.0
-        self.drawn = Noise()
+        self.drawn: dict[str, Noise] = {}
         self.strengths: list[Strength] = []
         self.unweighed: set[str] = set()
 
@@ -88,7 +88,11 @@ class Witness:
         seen = _joined(answer.values, answer.counts)
         apart = (after - before) / noise
         drawn = (seen - (after if self._present else before)) / noise
-        self.drawn += Noise(float((drawn**2).sum()), int(np.isfinite(noise).sum()))
+        known, size = np.isfinite(noise), question.bound.size
+        for name, part in (("", slice(size)), (", rows", slice(size, None))):
+            own = Noise(float((drawn[:, part] ** 2).sum()), int(known[:, part].sum()))
+            if own.numbers:
+                self.hear(question.name + name, own)
         self.evidence += float((apart * (seen - (before + after) / 2) / noise).sum())
         self.squared_mu += float((apart**2).sum())
         if through is None:
@@ -97,6 +101,10 @@ class Witness:
             )
         self._listened()
         return answer
+
+    def hear(self, name: str, noise: Noise) -> None:
+        """Add noise of one kind of answer: were all kinds together, that of few would be lost."""
+        self.drawn[name] = self.drawn.get(name, Noise()) + noise
 
     def count(self, question: Sum) -> int:
         """See `Vault.count`."""
@@ -135,7 +143,7 @@ class Witness:
         watched = observed(program, question, release, *blocks, common=common, key=key)
         state = self._vault.train(question, watched, rows=rows, through=through, key=key)
         self.evidence += float(state.evidence)
-        self.drawn += Noise(float(state.squares), int(state.numbers))
+        self.hear(question.name, Noise(float(state.squares), int(state.numbers)))
         self._listened()
         return state.inner
 
@@ -192,7 +200,7 @@ class WitnessedBallots:
     """Votes that are added up as they are heard."""
 
     def __init__(self, ballots: Ballots, question: Votes, noise: float, witness: Witness):
-        self._ballots, self._witness = ballots, witness
+        self._ballots, self._witness, self._name = ballots, witness, question.name
         self._teachers, self._noise = question.parts, noise * math.sqrt(question.classes)
 
     @property
@@ -206,7 +214,7 @@ class WitnessedBallots:
         self._witness.votes += float(counts[:, -1].sum())
         # Every teacher votes once: beyond that, the total of a query's counts is noise.
         drawn = (counts.sum(1) - self._teachers) / self._noise
-        self._witness.drawn += Noise(float((drawn**2).sum()), drawn.size)
+        self._witness.hear(self._name, Noise(float((drawn**2).sum()), drawn.size))
         self._witness._listened()
         return counts
 

@@ -110,6 +110,8 @@ def _show(found: MethodAudit) -> None:
             f"The noise that was drawn is {found.noise.ratio:.4g} times what is stated (95 %: "
             f"{low:.4g} to {high:.4g}), by {found.noise.numbers:,} numbers of all runs."
         )
+    if found.noiseless:
+        tell(f"Less noise than stated, surely, is in: {', '.join(found.noiseless)}.")
     if found.unweighed:
         tell(f"The attacker did not know the odds of: {', '.join(found.unweighed)}.")
     tell(

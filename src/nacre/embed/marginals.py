@@ -31,7 +31,7 @@ def placed(values: Any, kind: type[np.generic] = np.int32) -> Any:
     """Public values as an array of JAX; put there as they are, as a program would be compiled."""
     import jax
 
-    return jax.device_put(np.asarray(values, kind))
+    return jax.device_put(np.array(values, kind))
 
 
 def cell_places(layout: Layout, columns: Sequence[Column]) -> Places:

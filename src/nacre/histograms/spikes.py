@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
+FEWEST = 4  # cells of a number of which the ends may be set apart
+
 
 @final
 @dataclasses.dataclass(frozen=True)
@@ -46,7 +48,9 @@ class Parts:
         if isinstance(column, CodeColumn):
             return Parts(released, none, np.arange(released.shape[1]), none, np.zeros(0))
         cells = column.cells
-        narrow = np.zeros(cells.size, bool) if cells.spike is None else cells.spike >= 0
+        narrow = _narrow_ends(cells.widths)
+        if cells.spike is not None:
+            narrow |= cells.spike >= 0
         missing = np.arange(cells.size, released.shape[1])
         ordered = np.flatnonzero(~narrow)
         places = np.flatnonzero(narrow)
@@ -82,7 +86,7 @@ class Parts:
         out[:, np.r_[self.ordered, self.sure]] = cleaned
         if not len(self.nothing):
             return out
-        # The lower one: the end of the range may itself be a spike, as where most amounts are zero.
+        # The lower one: no narrow cell is filled beyond a jump.
         left, right = _neighbors(self.nothing, self.ordered)
         widths = self.cell_widths
         lower = np.minimum(out[:, left] / widths[left], out[:, right] / widths[right])
@@ -92,13 +96,21 @@ class Parts:
         return out
 
     def mark(self, known: Mask) -> Mask:
-        """Which of all cells are filled; a narrow one is where both of its neighbors are."""
+        """Which of all cells are filled; narrow ones that are no spikes are not.
+
+        They hold what their neighbors make expect, and have no part in what is learned later.
+        """
         out = np.zeros(self.released.shape[1], bool)
         out[np.r_[self.ordered, self.sure]] = known
-        if len(self.nothing):
-            left, right = _neighbors(self.nothing, self.ordered)
-            out[self.nothing] = out[left] & out[right]
         return out
+
+
+def _narrow_ends(widths: Array) -> Mask:
+    """The cells at both ends, where they are narrower than those beside them."""
+    found = np.zeros(len(widths), bool)
+    if len(widths) > FEWEST:
+        found[[0, -1]] = 2 * widths[[0, -1]] <= widths[[1, -2]]
+    return found
 
 
 def _stands_out(
@@ -123,6 +135,6 @@ def _density(table: Array, places: Index, ordered: Index, widths: Array) -> Arra
 
 
 def _neighbors(places: Index, ordered: Index) -> tuple[Index, Index]:
-    """The nearest ordered cells; there are some, as the two ends of a range are."""
+    """The nearest ordered cells on both sides; at an end of the range the one that there is."""
     after = np.searchsorted(ordered, places)
-    return ordered[after - 1], ordered[after]
+    return ordered[np.maximum(after - 1, 0)], ordered[np.minimum(after, len(ordered) - 1)]

@@ -26,7 +26,8 @@ Index = NDArray[np.int64]
 
 WORK = 6_000_000  # rows times tables times classes that the teacher looks at in one step
 TEACHER_ROWS = 10_000  # that the label is learned on, at most
-DRAWN_ROWS = 30_000  # that are drawn for it, and for what is learned after it
+DRAWN_ROWS = 30_000  # that are drawn for it, and for what is learned after it, at most
+DRAWN = 15_000_000  # their chances of all classes
 TEACHER_BINS = 48
 NOTHING = 1e-9  # rows
 
@@ -307,7 +308,8 @@ def with_label_model(
     by_class = len(next(iter(pairs.tables.values()))) == classes
     # Tables by class tell more of the label than the mixture that was fitted to them.
     generator = dataclasses.replace(generator, trust=0.0 if by_class else trust)
-    drawn = Drawn.of(generator, int(np.clip(histograms.total, 2000, DRAWN_ROWS)), rng)
+    most = np.clip(DRAWN // classes, 4000, DRAWN_ROWS)
+    drawn = Drawn.of(generator, int(np.clip(histograms.total, 2000, most)), rng)
     taught = drawn.first(int(np.clip(WORK // (classes * (columns + 40)), 4000, TEACHER_ROWS)))
     cells, base, n = taught.cells, taught.base, len(taught.cells)
     scale, shares = n / histograms.total, histograms.sizes / histograms.total

@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 SLOW, FAST = 0.35, 0.2  # how far smoothness reaches, as shares of all bins
 SMOOTH = 6.0  # deviation of the smooth part, times that of single bins
-CLOSE = 6.0  # deviation of a numeric label's classes beside that of others: links may be strong
+CLOSE = 12.0  # deviation of a numeric label's classes beside that of others: links may be strong
 LEAST = 1e-3  # of a direction's variance that is worth keeping
 
 
@@ -67,12 +67,6 @@ class Prior:
         """Slopes by standard normals (k, size) of slopes by coefficients (k, cells)."""
         inner = slopes.reshape(-1, len(self.left), len(self.right)) @ self.right
         return np.asarray((self.left.T @ inner).reshape(len(slopes), -1))
-
-
-def contrasts(classes: int) -> Array:
-    """(C, C - 1): an orthonormal basis of what tells classes apart."""
-    ones = np.column_stack([np.ones(classes), np.eye(classes)[:, 1:]])
-    return np.asarray(np.linalg.qr(ones)[0][:, 1:], np.float64)
 
 
 def ordered_classes(ordered: int, classes: int) -> Array:

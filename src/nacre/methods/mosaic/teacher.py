@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from nacre.methods.mosaic.prior import Prior, contrasts
+from nacre.methods.mosaic.prior import Prior
 
 Array = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ class Evidence:
         target: (C, cells) the counts to meet.
         variance: (C, cells) of their noise.
         chance: (C, cells) their variance because other people might be in the table as well.
-        prior: of the coefficients of a contrast of the classes.
+        prior: of the coefficients of a class.
     """
 
     cell: NDArray[np.int64]
@@ -103,10 +103,9 @@ def teach(
 ) -> list[Array]:
     """The coefficients (C, cells) of each table; `base` (n, C) holds log chances to start from.
 
-    `among` (C, k) is the prior of the classes: they are it times standard normals.  If none is
-    given it is contrasts of the classes, all of them alike.
+    `among` (C, k) is the prior of the classes: they are it times standard normals, or if there is
+    none standard normals themselves.
     """
-    among = contrasts(base.shape[1]) if among is None else among
     posterior = _Posterior(base, tables, among)
     found = minimize(
         posterior,
@@ -116,7 +115,8 @@ def teach(
         options={"maxiter": iterations, "maxcor": MEMORY},
     ).x
     return [
-        among @ t.prior.spread(part) for part, t in zip(posterior.split(found), tables, strict=True)
+        posterior.by_class(t.prior.spread(part))
+        for part, t in zip(posterior.split(found), tables, strict=True)
     ]
 
 
@@ -126,11 +126,11 @@ class _Posterior:
     Chances hang on differences of classes only, so all is said beside the first one.
     """
 
-    def __init__(self, base: Array, tables: Sequence[Evidence], among: Array) -> None:
+    def __init__(self, base: Array, tables: Sequence[Evidence], among: Array | None = None) -> None:
         self.base = (base[:, 1:] - base[:, :1]).T.copy()
         self.tables, self.among = tables, among
-        self.beside = among[1:] - among[0]
-        self.shapes = [(among.shape[1], table.prior.size) for table in tables]
+        rows = base.shape[1] if among is None else among.shape[1]
+        self.shapes = [(rows, table.prior.size) for table in tables]
         self.ends = np.cumsum([rows * columns for rows, columns in self.shapes])
         self.size = int(self.ends[-1])
         self.mass = [np.bincount(t.cell, minlength=t.target.shape[1]) for t in tables]
@@ -141,10 +141,16 @@ class _Posterior:
         parts = np.split(flat, self.ends[:-1])
         return [part.reshape(shape) for part, shape in zip(parts, self.shapes, strict=True)]
 
+    def by_class(self, parts: Array) -> Array:
+        """What the classes' normals (k, ...) make of each class (C, ...); all add up to zero."""
+        found = parts if self.among is None else self.among @ parts
+        return np.asarray(found - found.mean(0))
+
     def __call__(self, flat: Array) -> tuple[float, Array]:
         parts, logits = self.split(flat), self.base.copy()
         for part, table in zip(parts, self.tables, strict=True):
-            for row, own in zip(logits, self.beside @ table.prior.spread(part), strict=True):
+            every = self.by_class(table.prior.spread(part))
+            for row, own in zip(logits, every[1:] - every[0], strict=True):
                 row += np.take(own, table.cell)
         top = np.maximum(logits.max(0), 0.0)
         chance = np.exp(logits - top)
@@ -161,6 +167,8 @@ class _Posterior:
         by_logit = chance * (pull - (chance * pull).sum(0))
         for part, table in zip(parts, self.tables, strict=True):
             size = table.target.shape[1]
-            own = np.stack([np.bincount(table.cell, row, size) for row in by_logit])
-            slopes.append((part + table.prior.gather(self.beside.T @ own)).ravel())
+            others = np.stack([np.bincount(table.cell, row, size) for row in by_logit])
+            every = np.concatenate([-others.sum(0, keepdims=True), others])
+            every = every if self.among is None else self.among.T @ every
+            slopes.append((part + table.prior.gather(every)).ravel())
         return value, np.concatenate(slopes)
