@@ -27,7 +27,7 @@ def learned(noise, pairs=True, seed=1):
     cells = [(a, 4), (b, 3)] + ([(a * 3 + b, 12)] if pairs else [])
     parts = [
         evidence(
-            cell, counts(cell, truth, size, noise, rng), noise**2, shares, Prior.alike(size, 1.0)
+            cell, counts(cell, truth, size, noise, rng), noise**2, shares, Prior.apart(size, 1.0)
         )
         for cell, size in cells
     ]
@@ -58,7 +58,7 @@ def test_neighboring_bins_help_each_other_through_the_noise():
     truth = 1 / (1 + np.exp(-2 * np.sin(np.arange(40) / 8)))[cell]
     noisy, shares = counts(cell, truth, 40, 60.0, rng), np.array([0.5, 0.5])
     errors = []
-    for prior in (Prior.alike(40, 1.0), Prior.single(40, 40, 0.25)):
+    for prior in (Prior.apart(40, 1.0), Prior.single(40, 40, 0.25)):
         part = evidence(cell, noisy, 60.0**2, shares, prior)
         chance = chances(teach(np.zeros((len(cell), 2)), [part])[0][:, cell].T)[:, 1]
         errors.append(np.abs(chance - truth).mean())
@@ -109,7 +109,7 @@ def test_priors_are_smooth_over_ordered_bins_only():
 def test_evidence_does_not_blame_the_label_for_errors_in_x():
     cell = np.repeat([0, 1], [300, 700])  # the noisy counts say 500 and 500
     noisy = np.array([[100.0, 400], [400, 100]])
-    found = evidence(cell, noisy, 0.01, np.array([0.5, 0.5]), Prior.alike(2, 1.0))
+    found = evidence(cell, noisy, 0.01, np.array([0.5, 0.5]), Prior.apart(2, 1.0))
     assert found.target.sum(0) == pytest.approx([300, 700])
     assert found.target[1] / found.target.sum(0) == pytest.approx([0.8, 0.2], abs=0.01)
 
@@ -118,7 +118,7 @@ def test_surprise_is_one_for_noise_alone_and_grows_with_error():
     rng = np.random.default_rng(3)
     cell, truth = rng.integers(0, 200, 20_000), np.full(20_000, 0.3)
     noisy = counts(cell, truth, 200, 10.0, rng)
-    part = evidence(cell, noisy, 100.0, np.array([0.7, 0.3]), Prior.alike(200, 1.0))
+    part = evidence(cell, noisy, 100.0, np.array([0.7, 0.3]), Prior.apart(200, 1.0))
     same, other = (np.stack([1 - c, c], 1) for c in (truth, np.full(20_000, 0.6)))
     assert 0.5 < part.surprise(same) < 2
     assert part.surprise(other) > 5

@@ -188,10 +188,10 @@ def _taught(
     for table, noisy in zip(tables, counts, strict=True):
         cell, _ = generator.crossed(cells, table)
         seen = noisy * scale, (max(noise, 1e-3) * scale) ** 2, shares
-        each = evidence(cell, *seen, Prior.alike(noisy.shape[1], 1.0), scale)
+        each = evidence(cell, *seen, Prior.apart(noisy.shape[1], 1.0), scale)
         deviation = gap_deviation(each, chance)
         if deviation:
-            prior = Prior.alike(noisy.shape[1], deviation)
+            prior = Prior.apart(noisy.shape[1], deviation)
             known.append((table, dataclasses.replace(each, prior=prior)))
     if not known:
         return dataclasses.replace(generator, coarse=None)

@@ -33,7 +33,7 @@ class Prior:
     right: Array
 
     @staticmethod
-    def alike(size: int, deviation: float) -> Prior:
+    def apart(size: int, deviation: float) -> Prior:
         """So many coefficients that have nothing to do with each other."""
         return Prior(np.ones((1, 1)), deviation * np.eye(size))
 
@@ -41,7 +41,7 @@ class Prior:
     def single(ordered: int, bins: int, deviation: float) -> Prior:
         """Of one column, of whose bins the first `ordered` are in order."""
         if not ordered:
-            return Prior.alike(bins, deviation)
+            return Prior.apart(bins, deviation)
         smooth = SMOOTH**2 * _smooth(ordered, bins, FAST)
         return Prior(np.ones((1, 1)), deviation * _factor(np.eye(bins) + smooth))
 

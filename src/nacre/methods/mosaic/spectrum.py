@@ -24,19 +24,6 @@ FAINT = 0.003  # noise of a count, as a share of all rows, from which on links a
 
 
 @dataclasses.dataclass(frozen=True)
-class Waves:
-    """An orthonormal basis of values in order, in columns, and the octave of each."""
-
-    basis: Array
-    group: NDArray[np.int64]
-
-    @staticmethod
-    def of(ordered: int, size: int) -> Waves:
-        """Cosines over the first values; the others ('missing') are vectors by themselves."""
-        return Waves(*_basis(ordered, size))
-
-
-@dataclasses.dataclass(frozen=True)
 class Spectrum:
     """Bases of the tables, and the groups of coefficients that are judged together.
 

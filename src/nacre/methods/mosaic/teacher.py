@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 SURE = 2.0  # deviations of a sum of squares that noise alone may add
 LARGEST = 3.0  # prior deviation of a coefficient
 MEMORY = 20  # of L-BFGS
-CLOSEST = 0.1
+CLOSEST = 0.1  # of the variance that other people would bring: no model is closer than that
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,14 +33,14 @@ class Evidence:
         cell: (n,) each sampled row's cell.
         target: (C, cells) the counts to meet.
         variance: (C, cells) of their noise.
-        chance: (C, cells) their variance because other people might be in the table as well.
+        sampling: (C, cells) their variance because other people might be in the table as well.
         prior: of the coefficients of a class.
     """
 
     cell: NDArray[np.int64]
     target: Array
     variance: Array
-    chance: Array
+    sampling: Array
     prior: Prior
 
     def gaps(self, chances: Array) -> tuple[Array, Array]:
@@ -68,8 +68,7 @@ def evidence(
     A cell's mass is the sampled one, not the noisy one, so that an error in x is not blamed on
     the label: the class rates, shrunk to the class `shares` by three noise deviations' worth of
     rows, are applied to the difference.  The count of m people of class rate p has variance
-    m p (1 - p), `scale` times that after scaling; not less than `CLOSEST` of it, as no model of a
-    few tables is closer to the truth than that.
+    m p (1 - p), `scale` times that after scaling; not less than `CLOSEST` of it.
     """
     classes, size = noisy.shape
     mass = np.bincount(cell, minlength=size).astype(np.float64)
@@ -78,8 +77,8 @@ def evidence(
     rate /= rate.sum(0)
     target = noisy + rate * (mass - noisy.sum(0))
     spread = variance * ((1 - rate) ** 2 + (classes - 1) * rate**2)
-    chance = np.maximum(mass, 5.0) * np.maximum(rate * (1 - rate), 0.02)
-    return Evidence(cell, target, spread, max(scale, CLOSEST) * chance, prior)
+    sampling = np.maximum(mass, 5.0) * np.maximum(rate * (1 - rate), 0.02)
+    return Evidence(cell, target, spread, max(scale, CLOSEST) * sampling, prior)
 
 
 def gap_deviation(table: Evidence, chances: Array) -> float:
@@ -134,7 +133,7 @@ class _Posterior:
         self.ends = np.cumsum([rows * columns for rows, columns in self.shapes])
         self.size = int(self.ends[-1])
         self.mass = [np.bincount(t.cell, minlength=t.target.shape[1]) for t in tables]
-        self.weight = [1 / (table.variance + table.chance) for table in tables]
+        self.weight = [1 / (table.variance + table.sampling) for table in tables]
 
     def split(self, flat: Array) -> list[Array]:
         """The tables' parts of z."""
