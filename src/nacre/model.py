@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nacre.answers import Answer, answer, answers
+from nacre.answers import Answer, answer, answers, told_measurements, told_tables
 from nacre.drawing import Drawing, workers_for
 from nacre.errors import NacreError
 from nacre.histograms.crosstable import CrossTable
@@ -84,8 +84,7 @@ class Model:
         Where a person may have several rows, a row counts as its part of a person, and how many
         rows persons have (`Unit.counted`) is a column, too.
         """
-        replaced = {each.column for each in self.differences}
-        return tuple(each for each in self.generator.measured() if each.column not in replaced)
+        return told_measurements(self.encoder, self.generator.measured())
 
     def tables(self, *, level: float = 0.95) -> tuple[Answer, ...]:
         """The cross-tables that were released to make the model, as they left the vault."""
@@ -120,9 +119,7 @@ class Model:
         """
         if self.encoder.unit is not None:
             return ()
-        replaced = {each.column for each in self.differences}
-        tables = self.generator.released()
-        return tuple(table for table in tables if not replaced & {*table.columns})
+        return told_tables(self.encoder, self.generator.released())
 
     def sample(
         self,

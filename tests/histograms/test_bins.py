@@ -48,6 +48,17 @@ def test_rare_categories_share_the_last_bin():
     assert set(many[-9:]) == set(range(9)) and (many[:-9] == 9).all()
 
 
+def test_rare_categories_stay_in_their_family_while_there_is_room():
+    mass = np.array([50.0, 3, 3, 2, 2, 40, 0.1, 0.1])
+    fine, coarse = np.array([0, 1, 1, 2, 3, 4, 5, 6]), np.array([0, 0, 0, 1, 1, 1, 2, 2])
+    found = lump_rare(mass, floor=0.035, slots=24, families=[fine, coarse])
+    assert found.tolist() == [0, 2, 2, 3, 3, 1, 4, 4]
+    many = lump_rare(np.ones(1000), floor=0, slots=10, families=[np.arange(1000) % 7])
+    assert many.max() + 1 <= 10
+    alike = [len(set(many[np.arange(1000) % 7 == family].tolist())) for family in range(7)]
+    assert sum(alike) <= 7 + 5  # hardly a value lies apart from its family
+
+
 def test_cells_inside_bins_follow_the_class_then_the_pool_then_nothing():
     group = np.array([0, 0, 1, 1, 2, 2])
     table = np.array([[3.0, 1, 0, 0, 0, 0], [1, 1, 2, 6, 0, 0]])

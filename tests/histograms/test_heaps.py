@@ -136,6 +136,28 @@ def test_single_values_are_not_counted_twice(histograms, counts):
     )
 
 
+@pytest.mark.parametrize(("most", "closed"), [(400, (5, 6)), (1500, (5, 6)), (400, ())])
+def test_days_of_the_week_are_kept(most, closed):
+    """In cells of a week and of several days; without closed days every day is alike."""
+    schema = Schema({"day": Datetime(low="2024-01-01", high=f"{2024 + most // 365}-12-30")})
+    layout, rng = schema.layout, np.random.default_rng(0)
+    columns = table_columns(layout, None, 512)
+    cells = columns[0].cells
+    days = rng.integers(0, layout.limits[0], ROWS, endpoint=True)
+    days = days[~np.isin(days % 7, closed)]
+    cell = np.searchsorted(cells.low, days, side="right") - 1
+    counts = np.bincount(cell, minlength=cells.size).astype(float)
+    histograms = Histograms.of(columns, counts[None] + rng.normal(0, 10, (1, cells.size)), 10.0)
+    wide = days[cells.widths[cell] > 1]
+    found = np.r_[0, np.bincount(wide % 7, minlength=7)] + rng.normal(0, NOISE, 8)
+    heaps = find_heaps(histograms, layout, Atoms.none(), {0: found}, NOISE)
+    heaps.check(layout)
+    made = heaps.draw(0, cells, cell, cells.draw(cell, rng), rng)
+    here, there = (np.bincount(each % 7, minlength=7) / len(days) for each in (made, days))
+    assert np.abs(here - there).sum() < 0.06
+    assert ((made >= cells.low[cell]) & (made <= cells.high[cell])).all()
+
+
 def test_heaps_of_a_file_are_checked(heaps):
     heaps.check(LAYOUT)
     Heaps.none().check(LAYOUT)

@@ -2,5 +2,14 @@
 
 from nacre.answers.answer import Answer, answer, answers, as_columns
 from nacre.answers.measurements import as_measurements
+from nacre.answers.told import told_measurements, told_tables
 
-__all__ = ["Answer", "answer", "answers", "as_columns", "as_measurements"]
+__all__ = [
+    "Answer",
+    "answer",
+    "answers",
+    "as_columns",
+    "as_measurements",
+    "told_measurements",
+    "told_tables",
+]

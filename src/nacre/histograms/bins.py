@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -63,14 +65,31 @@ def _join_lightest(group: Index, share: Array, slots: int) -> Index:
     return group
 
 
-def lump_rare(mass: Array, *, floor: float, slots: int) -> Index:
-    """The bin of each category: its own, or the last one, which all rare categories share."""
-    rare = mass < floor * mass.sum()
+def lump_rare(mass: Array, *, floor: float, slots: int, families: Sequence[Index] = ()) -> Index:
+    """The bin of each category: its own, or the last one, which all rare categories share.
+
+    Where categories are known to belong together, rare ones share a bin with those of their family
+    first; of several such orders, the finest comes first.
+    """
+    total = mass.sum()
+    rare = mass < floor * total
     if len(mass) > slots:
-        rare[np.argsort(-mass, kind="stable")[slots - 1 :]] = True
+        kept = slots - 1 - min([slots // 2, *(int(family.max()) + 1 for family in families[-1:])])
+        kept = kept if families else slots - 1
+        rare[np.argsort(-mass, kind="stable")[kept:]] = True
     if rare.sum() < 2:
         return np.arange(len(mass))
-    return np.where(rare, (~rare).sum(), np.cumsum(~rare) - 1)
+    bins, size = np.where(rare, -1, np.cumsum(~rare) - 1), int((~rare).sum())
+    for family in families:
+        left = bins < 0
+        weights = np.bincount(family, np.where(left, mass, 0.0))
+        for each in np.argsort(-weights, kind="stable").tolist():
+            if weights[each] < floor * total or weights[each] <= 0 or size >= slots - 1:
+                break
+            bins[left & (family == each)] = size
+            size += 1
+    bins[bins < 0] = size
+    return bins
 
 
 def within(group: Index, table: Array) -> Array:

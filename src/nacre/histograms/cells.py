@@ -91,11 +91,12 @@ NEAR = 1 << 12  # what is nearer to zero than this part of the range is as good 
 def fine_cells(number: Number, most: int) -> Cells:
     """At most `most` cells of a number; each end is a cell by itself, as rows pile up there.
 
-    So is each spike, which may come on top of these.  Only such cells as a function of one row can
-    tell apart: where it sees the leading bits of a tick, every cell begins where these change.
+    So is each spike, which may come on top of these.  Where a number has a stretch of its own, such
+    as a week, cells are as wide.  Only such cells as a function of one row can tell apart: where it
+    sees the leading bits of a tick, every cell begins where these change.
     """
     ticks, unit = number.ticks, 1 << number.shift
-    if ticks < most:
+    if ticks < most and number.stretch == 1:
         every = np.arange(ticks + 1, dtype=np.int64)
         return Cells(every, every)
     last = ticks // unit * unit
@@ -136,7 +137,9 @@ def _cuts(number: Number, most: int) -> list[int]:
     amounts that lie far below a generous bound are told apart, too; of a few intervals, or
     without a zero, all are equal.  Python integers, as ticks may be close to 2^63.
     """
-    ticks = number.ticks
+    ticks, stretch = number.ticks, number.stretch
+    if stretch > 1 and ticks // stretch < min(WIDE, most) - 2:
+        return list(range(stretch, ticks, stretch))
     grid, intervals = ticks if ticks <= EXACT_TICKS else 1 << 16, min(WIDE, most) - 2
     position = np.arange(1, grid, dtype=np.float64)
     share = (position - 1) / (grid - 1)
@@ -213,3 +216,10 @@ def table_columns(layout: Layout, label: int | None, most: int) -> tuple[Column,
         if place != label and code.role == "value"
     ]
     return (*numbers, *codes)
+
+
+def column_name(column: Column, layout: Layout) -> str:
+    """What a column is called."""
+    if isinstance(column, CodeColumn):
+        return layout.codes[column.code].name
+    return layout.numbers[column.number].name

@@ -28,7 +28,7 @@ def known_columns(
     if len(sizes) != len(layout.numbers) + values:
         raise NacreError(OTHER)
     for number, size in zip(layout.numbers, sizes, strict=False):
-        if size <= number.ticks < most:  # it has a cell for each tick
+        if size <= number.ticks < most and number.stretch == 1:  # it has a cell for each tick
             raise NacreError(OTHER)
     found = table_columns(layout, label, most)
     if tuple(column.size for column in found) != tuple(sizes):

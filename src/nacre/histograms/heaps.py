@@ -3,7 +3,8 @@
 Amounts are rounded to hundreds or to quarters, so that inside a cell of thousands of ticks a few of
 them hold most rows.  Which step a row's number is a multiple of takes one count for each step, of
 all rows together.  Where more rows lie on a step than a uniform spread and noise explain, its ticks
-weigh more when one is drawn inside a cell; by how much follows from all cells together.
+weigh more when one is drawn inside a cell; by how much follows from all cells together.  Likewise
+for the places of a cycle, such as the days of a week.
 """
 
 from __future__ import annotations
@@ -131,7 +132,9 @@ def find_heaps(
         mass = histograms.cleaned[place].sum(0)[: column.cells.size]
         rest, single = _apart(atoms, column, mass, rounds)
         steps = _Steps.of(column.cells, rounds, rest)
-        own = steps.believed(found - single, deviation(noise))
+        cyclic = layout.numbers[column.number].cyclic
+        look = steps.turning if cyclic else steps.believed
+        own = look(found - single, deviation(noise))
         if len(own) > 1:
             places += [(column.number, *rounds[step]) for step in own]
             weights += list(own.values())
@@ -191,6 +194,20 @@ class _Steps:
         shares = rest / max(rows, 1e-12)
         doubt = SLOPED * (shares * np.minimum(every[:, None] / cells.widths, 1.0)).sum(1)
         return _Steps(rows, shares, reach, on, np.maximum(ticks, 0.0), doubt)
+
+    def turning(self, counts: Array, noise: float) -> dict[int, float]:
+        """Weights of the ticks at each place of a cycle, drawn towards each other as noise asks.
+
+        By the rule of James and Stein (1961) for a mean that is not known, in which so many counts
+        are better together than each by itself; what is no more than noise leaves all weights 1.
+        """
+        expected = self.ticks @ np.divide(self.shares, self.ticks.sum(0))
+        there = np.flatnonzero(expected > 0)
+        ratio = counts[there] / (expected[there] * max(counts.sum(), 1e-12))
+        spread = noise / (expected[there] * max(counts.sum(), 1e-12))
+        square = float((((ratio - ratio.mean()) / spread) ** 2).sum())
+        trust = max(0.0, 1 - (len(there) - 3) / max(square, 1e-12))
+        return dict(zip(there.tolist(), np.maximum(1 + trust * (ratio - 1), 0), strict=True))
 
     def believed(self, counts: Array, noise: float) -> dict[int, float]:
         """Weights of the ticks on each step that stands out: one after the other, clearest first.

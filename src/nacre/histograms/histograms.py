@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import final
 
 import numpy as np
@@ -39,6 +39,7 @@ class Histograms:
         sizes: of the classes.
         noise: the deviation of one released count.
         begins: of some numbers, the cells at which a bin has to begin.
+        families: of some categories, which of their values belong together, finest order first.
     """
 
     columns: tuple[Column, ...]
@@ -49,6 +50,7 @@ class Histograms:
     sizes: Array
     noise: float
     begins: Mapping[int, NDArray[np.bool_]] = dataclasses.field(default_factory=dict)
+    families: Mapping[int, Sequence[Index]] = dataclasses.field(default_factory=dict)
 
     @staticmethod
     def of(
@@ -103,7 +105,8 @@ class Histograms:
         """The bin of each cell of a column: quantiles of a number, the common categories."""
         mass, kind = self.cleaned[column].sum(0), self.columns[column]
         if isinstance(kind, CodeColumn):
-            return lump_rare(mass, floor=rare, slots=slots)
+            families = self.families.get(column, ())
+            return lump_rare(mass, floor=rare, slots=slots, families=families)
         begins = self.begins.get(column)
         if not kind.nullable:
             return quantile_bins(mass, most=most, floor=floor, slots=slots, begins=begins)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.histograms.cells import CodeColumn, Column
+from nacre.histograms.cells import CodeColumn, Column, column_name
 from nacre.histograms.measurement import MISSING, Measurement
 from nacre.schema import Layout
 
@@ -44,9 +44,10 @@ def measured(
 
 def cell_bounds(column: Column, layout: Layout) -> tuple[str, NDArray[np.int64], NDArray[np.int64]]:
     """A column's name, and the first and last tick (or the code) of each of its cells."""
+    name = column_name(column, layout)
     if isinstance(column, CodeColumn):
         codes = np.arange(column.size)
-        return layout.codes[column.code].name, codes, codes
+        return name, codes, codes
     gap = np.full(int(column.nullable), MISSING)
     low, high = np.append(column.cells.low, gap), np.append(column.cells.high, gap)
-    return layout.numbers[column.number].name, low, high
+    return name, low, high

@@ -23,7 +23,7 @@ from nacre.schema.columns.numeric import LARGEST_INTEGER, Integer, Real
 from nacre.schema.columns.scale import Scale
 from nacre.schema.constraints.condition import Order
 from nacre.schema.constraints.statement import MIRRORED
-from nacre.schema.layout import Encoded, Layout
+from nacre.schema.layout import Encoded
 from nacre.schema.schema import Schema
 
 # Of all pairs of values within the bounds, so many must break the constraint.  Below that it is
@@ -256,7 +256,7 @@ class Differences:
             place = rows.layout.number(each.column)
             away = line.up * (rows.ticks[:, place] - _start(rows, each, line))
             ticks[:, place] = np.clip(away, 0, line.most)
-            ticks[_missing(rows, each.column), place] = 0
+            ticks[rows.missing(each.column), place] = 0
         return dataclasses.replace(rows, ticks=ticks, layout=self.modeled.layout)
 
     def add(self, rows: Encoded) -> Encoded:
@@ -270,7 +270,7 @@ class Differences:
         for each, line in self._lines.items():
             place = layout.number(each.column)
             ticks = _start(found, each, line) + line.up * rows.ticks[:, place]
-            ticks[_missing(rows, each.column)] = 0
+            ticks[rows.missing(each.column)] = 0
             found.ticks[:, place] = np.clip(ticks, 0, line.ticks)
             found.valid[:] &= found.ticks[:, place] == ticks
         return found
@@ -287,17 +287,7 @@ class Differences:
 
 def _start(rows: Encoded, difference: Difference, line: _Line) -> NDArray[np.int64]:
     anchor = rows.ticks[:, rows.layout.number(difference.anchor)]
-    return line.start(anchor, _missing(rows, difference.anchor))
-
-
-def _missing(rows: Encoded, name: str) -> NDArray[np.bool_]:
-    if not _nullable(rows.layout, name):
-        return np.zeros(len(rows), bool)
-    return np.asarray(rows.codes[:, rows.layout.code(name, "missing")] == 1)
-
-
-def _nullable(layout: Layout, name: str) -> bool:
-    return any(code.name == name and code.role == "missing" for code in layout.codes)
+    return line.start(anchor, rows.missing(difference.anchor))
 
 
 def _steps(one: Column, other: Column) -> tuple[tuple[int, int], tuple[int, int]] | None:

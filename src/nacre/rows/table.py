@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.rows.completion import Completion
-from nacre.rows.differences import Difference, Differences, find_differences
+from nacre.rows.differences import Difference, Differences
 from nacre.rows.encoder import AbstractEncoder, Block, Label
 from nacre.rows.gathering import Gathering
 from nacre.rows.source import Source, Watch, open_source
+from nacre.rows.times import Times, find_times
 from nacre.rows.unit import Roster
 from nacre.rows.weights import Weights, weigh
 from nacre.schema import Encoded, Layout, Schema, SchemaError, Unit, as_types, stated_types
@@ -50,13 +51,15 @@ class Row(NamedTuple):
 class TableEncoder(AbstractEncoder):
     """Rows of a table; where constraints order two columns, one is seen as its distance.
 
-    Columns that follow from others by the schema's facts are not seen at all.
+    Columns that follow from others by the schema's facts are not seen at all; times over many days
+    as a day and a time of day.
 
     Attributes:
         schema: of the table, as people see it.
         differences: which columns are modeled by their distance from another.
         types: the Arrow types of decoded tables, where the holder has stated them to be public;
             the schema's own otherwise.
+        times: which columns are modeled as a day and a time of day.
     """
 
     kind = "table"
@@ -64,11 +67,13 @@ class TableEncoder(AbstractEncoder):
     schema: Schema
     differences: tuple[Difference, ...] = ()
     types: pa.Schema | None = None
+    times: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, schema: Schema, types: pa.Schema | None = None) -> Self:
         """The encoder of a schema, with the differences that its constraints ask for."""
-        return cls(schema, find_differences(Completion(schema.counted).modeled), types)
+        way = Differences.of(Completion(schema.counted).modeled)
+        return cls(schema, tuple(way.stated), types, find_times(way.modeled))
 
     @cached_property
     def _completion(self) -> Completion:
@@ -78,10 +83,14 @@ class TableEncoder(AbstractEncoder):
     def _way(self) -> Differences:
         return Differences(self._completion.modeled, self.differences)
 
+    @cached_property
+    def _split(self) -> Times:
+        return Times(self._way.modeled, self.times)
+
     @property
     def modeled(self) -> Schema:
         """The schema that methods see: no column that facts determine, differences as numbers."""
-        return self._way.modeled
+        return self._split.modeled
 
     @property
     def layout(self) -> Layout:
@@ -162,6 +171,10 @@ class TableEncoder(AbstractEncoder):
         most = np.array([number.positions for number in self.layout.numbers], np.float32)
         return row.numbers.astype(jnp.float32) / most
 
+    def ticks_of_days(self, name: str, first: Any, last: Any) -> tuple[Any, Any]:
+        """The first and last tick of days of one of the `times`."""
+        return self._split.ticks_of_days(name, first, last)
+
     # -- the way in ----------------------------------------------------------------------------
 
     def open(self, data: Any) -> Source:
@@ -191,13 +204,14 @@ class TableEncoder(AbstractEncoder):
         """Positions and codes; elementwise, so a function of each row alone."""
         schema, layout, n = self.schema.counted, self.layout, batch.num_rows
         shifts = [number.shift for number in layout.numbers]
-        if not self.differences and not self.schema.facts:  # a column is what is read
+        if not (self.differences or self.times or self.schema.facts):  # a column is what is read
             numbers = np.empty((len(layout.numbers), n), np.int32).T
             codes = np.empty((len(layout.codes), n), np.int32).T
             valid = np.ones(n, bool)
             schema.encode_into(batch, numbers, codes, valid, shifts)
             return Block(Row(_by_rows(numbers), _by_rows(codes)), valid)
         encoded = self._way.subtract(self._completion.drop(schema.encode(batch)))
+        encoded = self._split.split(encoded)
         return Block(
             Row(
                 (encoded.ticks >> np.array(shifts, np.int64)).astype(np.int32),
@@ -213,8 +227,9 @@ class TableEncoder(AbstractEncoder):
     # -- the way out ---------------------------------------------------------------------------
 
     def settle(self, drawn: Encoded, rng: np.random.Generator) -> Encoded:
-        """Differences added up and facts computed; a sum out of bounds is not valid."""
-        return self._completion.complete(drawn, self._way.add, rng, self.schema.label)
+        """Days and times joined, differences added up, facts computed; out of bounds, not valid."""
+        joined = self._split.join(drawn, rng)
+        return self._completion.complete(joined, self._way.add, rng, self.schema.label)
 
     def rules(self, where: Mapping[str, Any] | None) -> tuple[Rule, ...]:
         """The schema's constraints and the caller's conditions."""
@@ -288,6 +303,7 @@ class TableEncoder(AbstractEncoder):
         return {
             "schema": self.schema.to_dict(),
             "differences": self._way.to_list(),
+            "times": list(self.times),
             "types": None if types is None else types.to_pybytes().hex(),
         }
 
@@ -300,7 +316,8 @@ class TableEncoder(AbstractEncoder):
             read = pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(text)))
             types = stated_types(read, schema)
         way = Differences.from_list(Completion(schema.counted).modeled, said["differences"])
-        return cls(schema, tuple(way.stated), types)
+        times = Times(way.modeled, tuple(map(str, said.get("times", ()))))
+        return cls(schema, tuple(way.stated), types, tuple(times.stated))
 
 
 def _by_rows(columns: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -22,7 +22,9 @@ class Number:
 
     `zero` is the tick nearest to the value 0, if the values have a natural zero; `spikes` are
     ticks that many rows are said to share, `common` those that many rows often do.  `rounds` are
-    the steps that people round to, finest first: every so many ticks, from a first one on.
+    the steps that people round to, finest first: every so many ticks, from a first one on; or all
+    places of a cycle, such as the days of a week.  What is less than `stretch` ticks apart need not
+    be told apart cell by cell.
     """
 
     name: str
@@ -31,11 +33,17 @@ class Number:
     spikes: tuple[int, ...] = ()
     common: tuple[int, ...] = ()
     rounds: tuple[tuple[int, int], ...] = ()
+    stretch: int = 1
 
     @property
     def shift(self) -> int:
         """How many trailing bits of a tick a function of one row does not see."""
         return max(0, self.ticks.bit_length() - POSITION_BITS)
+
+    @property
+    def cyclic(self) -> bool:
+        """Whether `rounds` are the places of a cycle, one of which every tick is at."""
+        return len(self.rounds) > len({every for every, _ in self.rounds})
 
     @property
     def positions(self) -> int:
@@ -153,6 +161,13 @@ class Encoded:
         return dataclasses.replace(
             self, ticks=self.ticks[rows], codes=self.codes[rows], valid=self.valid[rows]
         )
+
+    def missing(self, name: str) -> np.ndarray:
+        """Where a number is missing, bool[n]; nowhere if it is not nullable."""
+        code = Code(name, 2, "missing")
+        if code not in self.layout.codes:
+            return np.zeros(len(self), bool)
+        return np.asarray(self.codes[:, self.layout.codes.index(code)] == 1)
 
     def units(self) -> np.ndarray:
         """Numbers scaled to [0, 1], float64[n, N]."""

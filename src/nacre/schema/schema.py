@@ -200,9 +200,8 @@ class Schema:
         numbers, codes = [], []
         for name, column in self.columns.items():
             if column.ticks is not None:
-                stated, common = column.spike_ticks
-                number = Number(name, column.ticks, column.zero, stated, common, column.rounds)
-                numbers.append(number)
+                spikes, round_to = column.spike_ticks, (column.rounds, column.stretch)
+                numbers.append(Number(name, column.ticks, column.zero, *spikes, *round_to))
                 if column.nullable:
                     codes.append(Code(name, 2, "missing"))
             elif column.size is not None:

@@ -132,6 +132,7 @@ def learn(
     from nacre.histograms.atoms import Atoms
     from nacre.histograms.heaps import Heaps
     from nacre.histograms.histograms import Histograms
+    from nacre.methods.families import with_families
     from nacre.methods.graphical.learn import Learner
 
     encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
@@ -139,6 +140,7 @@ def learn(
     places = cell_places(encoder.layout, design.columns)
     sums = vault.sum(first, single_features(places))  # type: ignore[arg-type]
     histograms = Histograms.of(design.columns, sums.values, sums.noise[0])
+    histograms = with_families(histograms, encoder)
     heaps = Heaps.none()
     if rest and rest[0].name == HEAPS:
         asked: Sum = rest.pop(0)  # type: ignore[assignment]

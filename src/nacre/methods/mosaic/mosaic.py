@@ -266,6 +266,7 @@ class Mosaic(AbstractMethod):
 
     def learn(self, vault: Vault, plan: Plan, *, key: Any) -> MosaicGenerator:
         """Release histograms, bin by them, release pairs, then fit and teach."""
+        from nacre.methods.families import with_families
         from nacre.methods.mosaic.asking import ask_histograms, ask_pairs
         from nacre.methods.mosaic.finer import with_finer
         from nacre.methods.mosaic.learn import alone, refined
@@ -283,6 +284,7 @@ class Mosaic(AbstractMethod):
             return found.with_atoms(seen.atoms).with_heaps(seen.heaps).with_target(target)
         zeros = structural_zeros(encoder, design.columns)
         histograms = dataclasses.replace(histograms, begins=cuts(zeros, design.columns))
+        histograms = with_families(histograms, encoder)
         order = _strongest(histograms, design.target)
         seen = dataclasses.replace(seen, histograms=histograms)
         loose, counts = ask_pairs(vault, seen, order, rest[0], self.bins)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.histograms.cells import CodeColumn, Column
+from nacre.histograms.cells import CodeColumn, Column, column_name
 from nacre.methods.mosaic.learn import Pairs
 from nacre.rows import TableEncoder
 from nacre.schema.columns.scale import Scale
@@ -32,12 +32,12 @@ def structural_zeros(
 ) -> dict[tuple[int, int], Mask]:
     """For pairs of columns that rules speak of, which pairs of cells cannot be.
 
-    Columns that are modeled as differences keep their rule by themselves, and rules of more than
-    two columns are left to what is drawn.
+    Columns that are modeled as differences keep their rule by themselves; rules of times whose days
+    are modeled apart, and of more than two columns, are left to what is drawn.
     """
-    places = {_name(column, encoder): place for place, column in enumerate(columns)}
-    for difference in encoder.differences:
-        places.pop(difference.column, None)
+    places = {column_name(each, encoder.layout): place for place, each in enumerate(columns)}
+    for changed in (*encoder.times, *(each.column for each in encoder.differences)):
+        places.pop(changed, None)
     found: dict[tuple[int, int], Mask] = {}
     for rule in encoder.schema.rules:
         names = sorted(rule.names, key=lambda name: places.get(name, -1))
@@ -75,13 +75,6 @@ def with_zeros(pairs: Pairs, zeros: dict[tuple[int, int], Mask]) -> Pairs:
             tables[i, j] = np.where(none, 0.0, tables[i, j])
             known[i, j] = none
     return dataclasses.replace(pairs, tables=tables, zeros=known)
-
-
-def _name(column: Column, encoder: TableEncoder) -> str:
-    layout = encoder.layout
-    if isinstance(column, CodeColumn):
-        return layout.codes[column.code].name
-    return layout.numbers[column.number].name
 
 
 def _monotone(rule: Rule) -> bool:

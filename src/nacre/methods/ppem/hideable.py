@@ -27,3 +27,9 @@ def require_columns(sets: Sequence[Protected], encoder: TableEncoder) -> None:
                     f"(constraint {difference}), so its own distribution follows from both. "
                     f"Protect '{difference.anchor}' in the same set."
                 )
+    for name in encoder.times:
+        if name in named:
+            raise NacreError(
+                f"'{name}' is modeled as a day and a time of day, unless the schema says that it "
+                f"is to be hidden: write `protect: [{name}]` there, with all other sets."
+            )

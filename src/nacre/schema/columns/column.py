@@ -117,6 +117,11 @@ class Column(abc.ABC):
         return ()
 
     @property
+    def stretch(self) -> int:
+        """How many ticks a cell may as well hold where cells cannot hold one each, or are weak."""
+        return 1
+
+    @property
     @abc.abstractmethod
     def size(self) -> int | None:
         """How many codes, 'other' and 'missing' included; None for a number."""

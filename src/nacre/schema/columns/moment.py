@@ -26,7 +26,10 @@ from nacre.schema.columns.grid import lattices
 
 DAY = 86_400_000_000
 UNITS = {"us": 1, "ms": 1000, "s": 10**6, "min": 60 * 10**6, "h": 3600 * 10**6, "d": DAY}
-UNITS["w"] = 7 * DAY
+WEEK = 7
+UNITS["w"] = WEEK * DAY
+HALF_HOUR = 30 * UNITS["min"]
+WEEKLY = 26 * WEEK  # of so many days, what is told apart is weeks, and the days of all of them
 # What people round times to, each a multiple of the one before.
 ROUND = (10**3, 10**6, *(minutes * UNITS["min"] for minutes in (1, 5, 15, 30)), UNITS["h"], DAY)
 
@@ -75,14 +78,15 @@ class Datetime(Column):
             found += DateFormat(self.format).problems()
         if found:
             return found
-        if self._last <= self._first:
+        if self._last <= self.start:
             return [f"low={self.low} must be before high={self.high}."]
         if self.ticks < 1:
             return [f"step={self.step} is longer than the time from {self.low} to {self.high}."]
         return []
 
     @cached_property
-    def _first(self) -> int:
+    def start(self) -> int:
+        """The first tick, in microseconds since 1970."""
         return _moment(self.low) or 0
 
     @cached_property
@@ -91,13 +95,14 @@ class Datetime(Column):
         return (_moment(self.high) or 0) + (DAY - 1 if day else 0)
 
     @cached_property
-    def _length(self) -> int:
+    def length(self) -> int:
+        """Of a tick, in microseconds."""
         return _step(self.step) or 1
 
     @property
     def whole_days(self) -> bool:
         """Whether every tick is midnight, so that decoded values are dates."""
-        return self._length % DAY == 0 and self._first % DAY == 0
+        return self.length % DAY == 0 and self.start % DAY == 0
 
     def accepts(self, kind: pa.DataType) -> bool:
         """See `Column`."""
@@ -114,9 +119,9 @@ class Datetime(Column):
             array = DateFormat(self.format).read(array)
         values, missing, unreadable = cells.moments(array)
         # Compared by tick: with step 1d, an evening of the last day is within the range.
-        end = self._first + (self.ticks + 1) * self._length
-        outside = ((values < self._first) | (values >= end)) & ~missing & ~unreadable
-        ticks = (np.clip(values, self._first, end - 1) - self._first) // self._length
+        end = self.start + (self.ticks + 1) * self.length
+        outside = ((values < self.start) | (values >= end)) & ~missing & ~unreadable
+        ticks = (np.clip(values, self.start, end - 1) - self.start) // self.length
         return Reading.of_ticks(
             ticks,
             missing=missing,
@@ -127,7 +132,7 @@ class Datetime(Column):
 
     def write(self, values: np.ndarray, missing: np.ndarray | None) -> pa.Array:
         """See `Column`."""
-        micro = self._first + values * self._length
+        micro = self.start + values * self.length
         if self.whole_days:
             days = pa.array((micro // DAY).astype(np.int32), pa.int32(), mask=missing)
             return days.view(pa.date32())
@@ -140,17 +145,32 @@ class Datetime(Column):
     @property
     def ticks(self) -> int:
         """See `Column`."""
-        return (self._last - self._first) // self._length
+        return (self._last - self.start) // self.length
 
     @property
     def rounds(self) -> tuple[tuple[int, int], ...]:
-        """See `Column`."""
-        return lattices(self._first, self._length, ROUND, self.ticks)
+        """See `Column`; of many days, the seven days of the week."""
+        if self.whole_days and self.length == DAY:
+            return tuple((WEEK, day) for day in range(WEEK)) if self.stretch > 1 else ()
+        return lattices(self.start, self.length, ROUND, self.ticks)
+
+    @property
+    def stretch(self) -> int:
+        """See `Column`: a week of many days, half an hour of a day."""
+        if self.whole_days and self.length == DAY:
+            return WEEK if self.ticks >= WEEKLY else 1
+        within = (self.ticks + 1) * self.length <= DAY
+        return max(1, HALF_HOUR // self.length) if within else 1
 
     @property
     def size(self) -> None:
         """See `Column`."""
         return
+
+
+def iso_day(day: int) -> str:
+    """A day, counted from 1970, as ISO text."""
+    return (datetime.date(1970, 1, 1) + datetime.timedelta(days=day)).isoformat()
 
 
 def _as_iso(value: Any) -> Any:

@@ -1,0 +1,66 @@
+"""What facts of the schema say about the values of a column that others follow from.
+
+Where a code determines its group, the group is not modeled: it is computed.  But what other columns
+have to do with the group is lost if rare codes are lumped together across groups.  So they are
+lumped within them, and a number's bins begin where what it determines changes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nacre.histograms.cells import Cells, CodeColumn, column_name
+from nacre.histograms.histograms import Histograms
+from nacre.rows import TableEncoder
+from nacre.schema.columns.scale import Scale
+from nacre.schema.facts.bound import LookUp
+
+Index = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+def with_families(histograms: Histograms, encoder: TableEncoder) -> Histograms:
+    """Histograms that know which values determine the same; all of it follows from the schema."""
+    changed = {*encoder.times, *(each.column for each in encoder.differences)}
+    tables: dict[str, list[LookUp]] = {}
+    for fact in encoder.schema.bound_facts:
+        if isinstance(fact, LookUp) and fact.by not in changed:
+            tables.setdefault(fact.by, []).append(fact)
+    families, begins = dict(histograms.families), dict(histograms.begins)
+    for place, column in enumerate(histograms.columns):
+        name = column_name(column, encoder.layout)
+        own, schema_column = tables.get(name, []), encoder.modeled.columns[name]
+        if own and isinstance(column, CodeColumn):
+            families[place] = _families(own, column.size, schema_column.nullable)
+        elif own and not isinstance(column, CodeColumn):
+            found = _begins(own, column.cells, Scale(schema_column))
+            begins[place] = begins.get(place, np.zeros(len(found), bool)) | found
+    return dataclasses.replace(histograms, families=families, begins=begins)
+
+
+def _families(tables: Sequence[LookUp], size: int, nullable: bool) -> list[Index]:
+    """Which codes determine the same, by each table, the one with most families first."""
+    found = []
+    for table in tables:
+        codes = np.arange(size)
+        span = np.maximum(np.searchsorted(table.starts, codes, side="right") - 1, 0)
+        places = table.places[span]
+        if nullable:
+            places = np.append(places[:-1], table.unknown)
+        found.append(np.unique(places, return_inverse=True)[1])
+    return sorted(found, key=lambda family: -int(family.max()))
+
+
+def _begins(tables: Sequence[LookUp], cells: Cells, scale: Scale) -> Mask:
+    """The cells of a number in which a span begins, after the first."""
+    low = scale.values(cells.low)
+    found = np.zeros(cells.size, bool)
+    for table in tables:
+        changes = table.starts[1:][np.diff(table.places) != 0]
+        place = np.searchsorted(low, changes)  # the first cell that lies in the new span
+        found[place[place < cells.size]] = True
+    return found

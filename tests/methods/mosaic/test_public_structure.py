@@ -1,0 +1,97 @@
+"""Hours, days of the week and families of codes: what the schema says of columns is made use of."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import nacre
+from nacre.methods.families import with_families
+from nacre.schema import Categorical, Datetime, Integer, Schema
+
+CODES = [f"{group}{code:02d}" for group in "ABCDEF" for code in range(30)]
+SCHEMA = Schema(
+    {
+        "seen": Datetime(low="2023-01-01", high="2023-12-31", step="1min", nullable=True),
+        "code": Categorical(values=CODES),
+        "group": Categorical(values=list("ABCDEF")),
+        "kind": Categorical(values=list("uvwxyz")),
+        "age": Integer(low=0, high=99),
+        "adult": Categorical(values=["no", "yes"]),
+    },
+    facts=[
+        {"group determined by code": {code: code[0] for code in CODES}},
+        {"adult determined by age": {"0..17": "no", "18..99": "yes"}},
+    ],
+)
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng, n = np.random.default_rng(0), 6000
+    code = rng.integers(0, len(CODES), n)
+    kind = np.where(rng.random(n) < 0.8, code // 30, rng.integers(0, 6, n))
+    day = np.arange("2023-01-02", "2023-12-30", dtype="datetime64[D]")
+    day = day[(day.astype(int) + 3) % 7 < 5]  # from Monday to Friday
+    minute = (8 * 60 + 60 * (kind % 3) + rng.integers(0, 300, n)).astype("timedelta64[m]")
+    seen = pd.Series(rng.choice(day, n).astype("datetime64[m]") + minute)
+    return pd.DataFrame(
+        {
+            "seen": seen.where(rng.random(n) > 0.1).astype("datetime64[us]"),
+            "code": np.array(CODES)[code],
+            "group": [CODES[each][0] for each in code],
+            "kind": np.array(list("uvwxyz"))[kind],
+            "age": (age := rng.integers(0, 100, n)),
+            "adult": np.where(age < 18, "no", "yes"),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def model(frame):
+    method = nacre.Mosaic(fits=1, components=60, steps=300)
+    return nacre.fit(frame, SCHEMA, epsilon=3, delta=1e-5, seed=0, method=method)
+
+
+def test_times_days_of_the_week_and_families_come_through(model, frame):
+    found = model.sample(6000, seed=1)
+    seen = found["seen"].dropna()
+    assert abs(len(seen) / 6000 - 0.9) < 0.03
+    assert (seen.dt.day_of_week < 5).mean() > 0.9
+    assert seen.dt.hour.between(8, 14).mean() > 0.9
+    assert (found["group"] == found["code"].str[0]).all()
+    # What was lumped by groups goes together as it did; a twelfth is chance.
+    alike = [
+        (each["group"].map("ABCDEF".index) == each["kind"].map("uvwxyz".index)).mean()
+        for each in (frame, found)
+    ]
+    assert alike[0] > 0.8 and alike[1] > 0.6
+
+
+def test_what_was_released_is_told_in_terms_of_the_table(model, frame):
+    """Cells of days are minutes again, and nothing is told of what is no column of the table."""
+    assert {each.column for each in model.measurements} <= set(frame)
+    assert all({*table.columns} <= set(frame) for table in model.released)
+    days = next(each for each in model.measurements if each.column == "seen")
+    there = days.low >= 0
+    assert days.low[there][0] == 0 and days.high[there][-1] == SCHEMA.columns["seen"].ticks
+    assert ((days.high - days.low + 1)[there] % 1440 == 0).all()
+    minutes = (frame["seen"].dropna() - pd.Timestamp("2023-01-01")).dt.total_seconds() // 60
+    exact = [
+        minutes.between(low, high).sum() for low, high in zip(days.low, days.high, strict=True)
+    ]
+    away = (days.counts - exact)[there] / days.noise
+    assert np.abs(away).max() < 6
+
+
+def test_bins_of_a_number_begin_where_what_it_determines_changes(model):
+    from nacre.histograms.cells import table_columns
+    from nacre.histograms.histograms import Histograms
+
+    encoder = model.encoder
+    columns = table_columns(encoder.layout, None, 512)
+    counts = np.full((1, sum(column.size for column in columns)), 100.0)
+    found = with_families(Histograms.of(columns, counts, 1.0), encoder)
+    age = [number.name for number in encoder.layout.numbers].index("age")
+    assert np.flatnonzero(found.begins[age]).tolist() == [18]
+    group = found.group(age, most=4, floor=0.01, rare=0.01, slots=8)
+    assert group[17] < group[18]
