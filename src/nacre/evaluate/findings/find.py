@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from nacre.evaluate.findings.alarms import alarms
+from nacre.evaluate.findings.clocks import clock_findings
 from nacre.evaluate.findings.columns import column_findings
 from nacre.evaluate.findings.detection import detection_findings
 from nacre.evaluate.findings.finding import ORDER, Finding
@@ -40,6 +41,7 @@ def find(
         *alarms(mine, guarantee),
         *_few(comparison),
         *column_findings(column_gaps(itertools.chain.from_iterable(mine.values()), table)),
+        *(clock_findings(comparison.clocks) if "tv1" in mine else ()),
         *(shift_findings(comparison.shifts, schema) if "shifts" in mine else ()),
         *(group_findings(comparison.group_shifts, schema) if "group-medians" in mine else ()),
         *(pair_findings(mine["association"], comparison.pairs) if "association" in mine else ()),

@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from nacre.evaluate.tables.classifiers import REGRESSORS, Prediction, available, predict_all
+from nacre.evaluate.tables.clock import Clock, find_clocks
 from nacre.evaluate.tables.features import Features
 from nacre.evaluate.tables.group_shifts import find_group_shifts
 from nacre.evaluate.tables.identities import Identity, find_identities
@@ -87,6 +88,11 @@ class TableComparison:
     def group_shifts(self) -> tuple[Shift, ...]:
         """How far medians of numbers are off within groups."""
         return find_group_shifts(self.real, self.synthetic, self.rng("group-medians"))
+
+    @functools.cached_property
+    def clocks(self) -> tuple[Clock, ...]:
+        """Dates and times by the hour of the day and the day of the week."""
+        return find_clocks(self.real, self.synthetic)
 
     @functools.cached_property
     def identities(self) -> tuple[Identity, ...]:

@@ -9,7 +9,9 @@ from nacre.evaluate.findings.numbers import AVOID_SHIFT, CARE_SHIFT, fact
 from nacre.evaluate.findings.words import percent
 from nacre.evaluate.report.chapters.common import Context, level, shades
 from nacre.evaluate.report.figures.canvas import drawn
+from nacre.evaluate.report.figures.clock import draw_clock
 from nacre.evaluate.report.figures.columns import draw_column, draw_difference, missing_shares
+from nacre.evaluate.tables.clock import Clock
 from nacre.evaluate.tables.shift import Difference, Shift, Subject
 from nacre.evaluate.tables.shifts import ordered_pairs
 from nacre.evaluate.tables.watch import is_wide
@@ -59,7 +61,33 @@ def columns(evaluation: Evaluation) -> Context:
             for name in names[:most]
         ],
         "differences": _differences(evaluation, shifts),
+        "clocks": _clocks(evaluation),
     }
+
+
+def _clocks(evaluation: Evaluation) -> list[Context]:
+    """Dates and times by the hour of the day and the day of the week, the worst first."""
+    found: dict[tuple[str, str], dict[str, Clock]] = {}
+    for table, comparison in evaluation.comparisons.items():
+        for clock in comparison.clocks:
+            found.setdefault((clock.column, clock.by), {})[table] = clock
+    worst = sorted(found.items(), key=lambda item: -max(c.excess for c in item[1].values()))
+    tables = series_of(evaluation.tables)
+    return [
+        {
+            "name": f"{name}, {by}",
+            "drawing": drawn(draw_clock(tuple(clocks.values())), f"{name} by {by}"),
+            "gaps": [
+                {
+                    "table": tables[table],
+                    "text": percent(max(clock.excess, 0.0)),
+                    "level": level(clock.excess),
+                }
+                for table, clock in clocks.items()
+            ],
+        }
+        for (name, by), clocks in worst[:MOST_DIFFERENCES]
+    ]
 
 
 def _differences(evaluation: Evaluation, shifts: Mapping[str, Sequence[Shift]]) -> list[Context]:
