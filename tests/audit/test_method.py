@@ -15,6 +15,7 @@ from nacre.audit.canary import worst_canary
 from nacre.audit.noise import CERTAIN, Noise
 from nacre.audit.pair import simulated
 from nacre.audit.run import plan_of, run
+from nacre.audit.steps import Observed
 from nacre.errors import NacreError
 from nacre.methods import find
 from nacre.methods.method import AbstractMethod
@@ -159,6 +160,11 @@ def test_noise_of_few_numbers_is_not_lost_among_many():
     object.__setattr__(audit, "noises", asked)
     assert not audit.noise.too_small() and audit.noiseless == ("sum, rows",)
     assert Noise(math.nan, 4).too_small()
+
+
+def test_the_count_of_numbers_has_no_end():
+    seen = Observed(None, None, 0.0, np.float32(-5), np.int32(2**31 - 1), np.int32(1000))
+    assert seen.noise == Noise(1000 * (2**31 - 1) - 5.0, 1000 * (2**31 - 1))
 
 
 def test_evidence_of_choices_is_that_of_their_chances():

@@ -143,7 +143,7 @@ class Witness:
         watched = observed(program, question, release, *blocks, common=common, key=key)
         state = self._vault.train(question, watched, rows=rows, through=through, key=key)
         self.evidence += float(state.evidence)
-        self.hear(question.name, Noise(float(state.squares), int(state.numbers)))
+        self.hear(question.name, state.noise)
         self._listened()
         return state.inner
 
