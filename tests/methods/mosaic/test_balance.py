@@ -8,6 +8,7 @@ import pytest
 
 from nacre.fit import fit
 from nacre.methods.mosaic.balance import balanced
+from nacre.methods.mosaic.drawing import draw_rows
 from nacre.methods.mosaic.drawn import Drawn
 from nacre.methods.mosaic.mosaic import Mosaic
 from nacre.schema import Categorical, Integer, Schema
@@ -39,7 +40,7 @@ def generator():
 
 def share(generator):
     rng = np.random.default_rng(1)
-    return generator.posterior(generator.rows(20_000, rng)[0])[:, 1].mean()
+    return generator.posterior(draw_rows(generator, 20_000, rng)[0])[:, 1].mean()
 
 
 def test_a_fit_has_the_share_that_was_measured(generator):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.histograms.draw import chances
+from nacre.methods.mosaic.drawing import draw_rows
 from nacre.methods.mosaic.generator import MosaicGenerator
 
 Array = NDArray[np.float64]
@@ -30,7 +31,7 @@ class Drawn:
     @staticmethod
     def of(generator: MosaicGenerator, n: int, rng: np.random.Generator) -> Drawn:
         """So many rows, which are in random order."""
-        cells, _ = generator.rows(n, rng)
+        cells, _ = draw_rows(generator, n, rng)
         return Drawn(cells, generator.base(cells))
 
     def first(self, n: int) -> Drawn:

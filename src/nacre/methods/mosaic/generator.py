@@ -21,21 +21,13 @@ from nacre.histograms.atoms import Atoms
 from nacre.histograms.cells import EXACT_TICKS, FEWEST_CELLS, Column
 from nacre.histograms.columns import fixed_cells, known_columns
 from nacre.histograms.crosstable import CrossTable
-from nacre.histograms.draw import (
-    cells_at,
-    chances,
-    decode,
-    draw_bins,
-    draw_cells,
-    pick,
-    slopes,
-)
+from nacre.histograms.draw import cells_at, chances, decode, draw_cells
 from nacre.histograms.heaps import Heaps
-from nacre.histograms.inside import linked_places
 from nacre.histograms.likelihood import log_posterior
 from nacre.histograms.measurement import Measurement
-from nacre.methods.mosaic.labeling import NOT_POSSIBLE, labeled_rows
-from nacre.methods.mosaic.sparse import Link, relink
+from nacre.methods.mosaic.drawing import NOT_POSSIBLE, draw_rows
+from nacre.methods.mosaic.labeling import labeled_rows
+from nacre.methods.mosaic.sparse import Link
 from nacre.nets import stored
 from nacre.nets.generator import AbstractGenerator
 from nacre.schema import Encoded, Layout
@@ -181,96 +173,19 @@ class MosaicGenerator(AbstractGenerator):
         by_class = self._class_weights(given, fixed)
         chance = None
         if self.trust is None:
-            cells, label = self.rows(n, rng, given, by_class)
+            cells, label = draw_rows(self, n, rng, given, by_class)
         else:
             cells, label, chance = labeled_rows(self, n, rng, given, by_class)
         for column in range(len(columns)):
             if column == self.target and chance is not None:
                 cells[:, column] = self._inside_classes(chance, label, columns[column], rng)
             elif not self.is_joined(column):
-                span, none = self._span(column), np.zeros(n, np.int64)
-                group = np.zeros(self.sizes[column], np.int64)
-                cells[:, column] = draw_cells(self.inside[:, span], group, none, label, rng)
+                group, none = np.zeros(self.sizes[column], np.int64), np.zeros(n, np.int64)
+                cells[:, column] = draw_cells(self.inside_of(column), group, none, label, rng)
         for column, cell in given.items():
             cells[:, column] = cell
         atoms, heaps = Atoms(self.atoms, self.atom_shares), Heaps(self.heaps, self.heap_weights)
         return decode(cells, label, columns, self.label, layout, rng, atoms, heaps)
-
-    def rows(
-        self,
-        n: int,
-        rng: np.random.Generator,
-        given: Mapping[int, int] | None = None,
-        by_class: Floats | None = None,
-    ) -> tuple[Index, Index]:
-        """Cells (n, K) of the joined columns and classes, from the mixture alone."""
-        given = given or {}
-        weights = self.weights.astype(np.float64)
-        for column, cell in given.items():
-            if self.is_joined(column):
-                place = self._start(column) + cell
-                chance = self.components[:, [self.bins[place]]] * self.inside[:, place]
-                weights = weights * chance
-        if by_class is not None:
-            weights = weights * by_class
-        if not weights.sum() > 0:
-            raise NacreError(NOT_POSSIBLE)
-        component, label = np.divmod(pick(weights, n, rng), weights.shape[1])
-        bins: dict[int, Index] = {}
-        for column in filter(self.is_joined, range(len(self.sizes))):
-            bins[column] = draw_bins(self._components(column), component, rng)
-            if column in given:
-                bins[column] = np.full(n, self.group(column)[given[column]])
-        self._relink(bins, given, rng)
-        cells = np.zeros((n, len(self.sizes)), np.int64)
-        places = self._places(bins, rng)
-        for column, drawn in bins.items():
-            inside, group = self.inside[:, self._span(column)], self.group(column)
-            lean = self._slope(column, component, drawn), places.get(column)
-            cells[:, column] = draw_cells(inside, group, drawn, label, rng, *lean)
-        for column, cell in given.items():
-            cells[:, column] = cell
-        if len(self.finer):
-            from nacre.methods.mosaic.finer import Finer
-
-            finer = Finer.of(self.finer, self.finer_shares, self.sizes)
-            finer.settle(cells, label, self, set(given), rng)
-        return cells, label
-
-    def _places(self, bins: Mapping[int, Index], rng: np.random.Generator) -> dict[int, Floats]:
-        """Where inside their bins strongly linked numbers lie, by column."""
-        own = {c: self._components(c) for c in bins if c < len(self.layout.numbers)}
-        ordered = {c: p.shape[1] - self._nullable(c) for c, p in own.items()}
-        return linked_places(own, ordered, self.weights.sum(1, dtype=np.float64), bins, rng)
-
-    def _nullable(self, column: int) -> bool:
-        """Whether the last bin of a number is that of gaps."""
-        name = self.layout.numbers[column].name
-        return any(c.name == name and c.role == "missing" for c in self.layout.codes)
-
-    def _slope(self, column: int, component: Index, bins: Index) -> Floats | None:
-        """To which end of its bin a number leans in each row, as its component's bins beside tell.
-
-        So what two numbers have to do with each other goes on inside their bins.
-        """
-        if column >= len(self.layout.numbers):
-            return None
-        own, nullable = self._components(column), self._nullable(column)
-        shares = self.weights.sum(1, dtype=np.float64) @ own
-        found = slopes(own, shares / shares.sum(), own.shape[1] - nullable)
-        return found[component, bins]
-
-    def _relink(
-        self, bins: dict[int, Index], given: Mapping[int, int], rng: np.random.Generator
-    ) -> None:
-        """Draw bins again where a linked pair cannot be; what is given stays."""
-        for link in self.link_tables():
-            parent, child, wanted = link.parent, link.child, link.table
-            model = self.pair_moments(parent, child)
-            if child not in given:
-                bins[child] = relink(bins[parent], bins[child], model, wanted, rng)
-            elif parent not in given:
-                bins[parent] = relink(bins[child], bins[parent], model.T, wanted.T, rng)
 
     def link_tables(self) -> list[Link]:
         """The links, with the joint tables that they are to have."""
@@ -285,7 +200,7 @@ class MosaicGenerator(AbstractGenerator):
     def pair_moments(self, left: int, right: int) -> Floats:
         """Chances of the mixtures' pairs of bins of two joined columns, (bins, bins)."""
         weights = self.weights.sum(1, keepdims=True, dtype=np.float64)
-        return self._components(left).T @ (self._components(right) * weights)
+        return self.components_of(left).T @ (self.components_of(right) * weights)
 
     def inside_of(self, column: int) -> Array:
         """P(cell | bin, class) of a column, (C, cells)."""
@@ -302,7 +217,7 @@ class MosaicGenerator(AbstractGenerator):
         if not trust:
             return np.tile(shares, (len(cells), 1))
         joined = [column for column in range(len(self.sizes)) if self.is_joined(column)]
-        places = np.stack([self.bins[self._start(c) + cells[:, c]] for c in joined], axis=1)
+        places = np.stack([self.bins[self.start(c) + cells[:, c]] for c in joined], axis=1)
         own = log_posterior(self.components, self.weights, places)
         return trust * own + (1 - trust) * shares
 
@@ -318,7 +233,7 @@ class MosaicGenerator(AbstractGenerator):
         bins = {}
         for column in filter(self.is_joined, range(len(self.sizes))):
             bins[column] = self.group(column)[cells[:, column]]
-            _look_up(self.tilt, self._start(column) + cells[:, column], total)
+            _look_up(self.tilt, self.start(column) + cells[:, column], total)
         start = 0
         for left, right in self.pairs.tolist():
             wide = self._wide[right]
@@ -334,7 +249,7 @@ class MosaicGenerator(AbstractGenerator):
             raise NacreError("The mosaic has no bins for tables of several columns.")
         found = np.zeros(len(cells), np.int64)
         for column in table:
-            found = found * SLOTS + self.coarse[self._start(column) + cells[:, column]]
+            found = found * SLOTS + self.coarse[self.start(column) + cells[:, column]]
         return found, SLOTS ** len(table)
 
     def pair_cell(self, cells: Index, left: int, right: int) -> tuple[Index, int]:
@@ -350,7 +265,7 @@ class MosaicGenerator(AbstractGenerator):
 
         shares = self.weights.sum(0, dtype=np.float64)
         place = within_classes(chance, label, shares, len(shares) - column.nullable, rng)
-        return cells_at(self.inside[:, self._span(self.target or 0)], label, place)
+        return cells_at(self.inside_of(self.target or 0), label, place)
 
     def _class_weights(self, given: Mapping[int, int], fixed: Mapping[int, int]) -> Floats:
         """What the conditions on the label and on loose columns say about each class; at most 1."""
@@ -359,7 +274,7 @@ class MosaicGenerator(AbstractGenerator):
             weights = (np.arange(len(weights)) == fixed[self.label]).astype(np.float64)
         for column, cell in given.items():
             if not self.is_joined(column):
-                weights = weights * self.inside[:, self._start(column) + cell]
+                weights = weights * self.inside[:, self.start(column) + cell]
         if not weights.max() > 0:
             raise NacreError(NOT_POSSIBLE)
         return weights / weights.max()
@@ -368,11 +283,12 @@ class MosaicGenerator(AbstractGenerator):
     def _starts(self) -> list[int]:
         return [0, *itertools.accumulate(self.sizes)]
 
-    def _start(self, column: int) -> int:
+    def start(self, column: int) -> int:
+        """The place of a column's first cell."""
         return self._starts[column]
 
     def _span(self, column: int) -> slice:
-        return slice(self._start(column), self._start(column) + self.sizes[column])
+        return slice(self.start(column), self.start(column) + self.sizes[column])
 
     def group(self, column: int) -> Index:
         """The bin of each cell of a joined column, among its own bins."""
@@ -388,14 +304,14 @@ class MosaicGenerator(AbstractGenerator):
         """How many bins each joined column has."""
         return [int(group.max()) + 1 for group in self._groups]
 
-    def _components(self, column: int) -> Array:
+    def components_of(self, column: int) -> Array:
         """Each component's probabilities of a joined column's bins."""
         own = self.bins[self._span(column)]
         return self.components[:, own.min() : own.max() + 1]
 
     def is_joined(self, column: int) -> bool:
         """Whether a column's pairs were counted."""
-        return bool(self.bins[self._start(column)] >= 0)
+        return bool(self.bins[self.start(column)] >= 0)
 
     def measured(self) -> tuple[Measurement, ...]:
         """The histograms of the first release."""

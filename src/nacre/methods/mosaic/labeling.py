@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.histograms.draw import draw_labels, pick
+from nacre.methods.mosaic.drawing import NOT_POSSIBLE, draw_rows
 
 if TYPE_CHECKING:
     from nacre.methods.mosaic.generator import MosaicGenerator
 
 Index = NDArray[np.int64]
-NOT_POSSIBLE = "The model gives rows with these values no probability at all."
 CANDIDATES = 100_000  # rows drawn for a condition on the label before the nearest ones are repeated
 
 
@@ -34,14 +34,15 @@ def labeled_rows(
     are drawn from those candidates in proportion to their chances.
     """
     if (by_class == 1).all():
-        cells, _ = generator.rows(n, rng, given)
+        cells, _ = draw_rows(generator, n, rng, given)
         chance = generator.posterior(cells)
         return cells, draw_labels(chance, rng), chance
     kept: list[Index] = []
     tried: list[Index] = []
     missing, rate = n, 0.5
     while missing > 0 and sum(map(len, tried)) < CANDIDATES + 2 * n:
-        cells, _ = generator.rows(int(np.clip(missing / rate, 256, 1 << 14)), rng, given)
+        candidates = int(np.clip(missing / rate, 256, 1 << 14))
+        cells, _ = draw_rows(generator, candidates, rng, given)
         chance = generator.posterior(cells) @ by_class
         kept.append(cells[rng.random(len(cells)) < chance])
         tried.append(cells)
