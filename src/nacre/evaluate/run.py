@@ -1,9 +1,7 @@
 """evaluate(): read the tables, compute the metrics, say what they mean."""
 
-import dataclasses
-import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +14,12 @@ from nacre.evaluate.guarantees import describe
 from nacre.evaluate.images.evaluation import ImageEvaluation
 from nacre.evaluate.images.run import evaluate_images
 from nacre.evaluate.lmdp.report import column_sets, compare_sets
+from nacre.evaluate.measure import Progress, averaged, lacking, measure
 from nacre.evaluate.metrics import choose
-from nacre.evaluate.scores.metric import Metric, Value
-from nacre.evaluate.scores.part import Part
-from nacre.evaluate.scores.references import References
-from nacre.evaluate.scores.score import Score
+from nacre.evaluate.notes import left_out, sampled
 from nacre.evaluate.shadow import shadow_attack
 from nacre.evaluate.spending import spending
 from nacre.evaluate.tables.classifiers import PUBLISHED, QUICK, available
-from nacre.evaluate.tables.comparison import CLASSIFIER_ROWS, DISTANCE_ROWS, TableComparison
 from nacre.evaluate.tables.persons import Whose, whose
 from nacre.evaluate.tables.reading import read_all
 from nacre.evaluate.tables.watch import watch
@@ -32,8 +27,6 @@ from nacre.model import Model
 from nacre.rows import SourceError
 from nacre.schema import KEEP, ImageSchema, Schema, SchemaError, read_any
 from nacre.schema.suggest import suggest
-
-Progress = Callable[[str, float | None], None]
 
 
 def evaluate(
@@ -85,10 +78,7 @@ def evaluate(
     if seed < 0:
         raise NacreError(f"seed must be a whole number from 0 on, got {seed}.")
     if isinstance(schema, ImageSchema):
-        if shadow:
-            raise NacreError("Shadow models attack rows of tables, not images. Leave out `shadow`.")
-        if lmdp is not None:
-            raise NacreError("α-LMDP is a test of columns; images have none. Leave out `lmdp`.")
+        _refuse_columns(shadow, lmdp)
         return evaluate_images(
             real,
             synthetic,
@@ -104,61 +94,71 @@ def evaluate(
             on_progress=on_progress,
         )
     started = time.perf_counter()
-    chosen = choose(metrics)
-    label = schema.label if label is KEEP else label
-    if label is not None and label not in schema.names:
-        raise NacreError(
-            f"The label '{label}' is not a column of the schema. Its columns are: "
-            f"{', '.join(schema.names)}.{suggest(label, schema.names)}"
-        )
-    tables = synthetic if isinstance(synthetic, Mapping) else {"synthetic": synthetic}
-    if not tables:
-        raise NacreError("No synthetic table was given: the dictionary is empty.")
+    chosen, label, tables = choose(metrics), _label(label, schema), _by_name(synthetic)
     default = PUBLISHED if metrics == "all" else QUICK
     models = available(default if classifiers is None else tuple(classifiers))
     attacked = _attacked(guarantee, tables, shadow)
-    guarantees = describe(guarantee, list(tables), schema)
+    guarantees, spent = describe(guarantee, list(tables), schema), spending(ledger, dataset)
     sets = column_sets(lmdp, 0.05, schema) if lmdp is not None else _hidden(guarantees)
-    spent = spending(ledger, dataset)
     report = on_progress or (lambda stage, done: None)
     report("reading", None)
     rows = read_all(real, tables, test, schema)
     comparisons = rows.compare(label, models, seed, jobs)
-    usable = [m for m in chosen if not _lacking(m, next(iter(comparisons.values())))]
+    usable = [m for m in chosen if not lacking(m, next(iter(comparisons.values())))]
     if any(metric.group == "pairs" for metric in usable):
         comparisons = watch(comparisons)
-    results = _measure(usable, comparisons, report)
-    beside, lacking = _persons(real, tables, schema)
+    results = measure(usable, comparisons, report)
+    beside, unknown = _persons(real, tables, schema)
     if attacked is not None:
-        told = shadow_attack(
+        attack = shadow_attack(
             real, schema, attacked, targets=shadow, seed=seed, on_progress=report
-        ).finding()
-        beside = {t: [*beside.get(t, ()), told] for t in tables}
+        )
+        beside = {t: [*beside.get(t, ()), attack.finding()] for t in tables}
     return Evaluation(
         schema=schema,
         label=label,
-        metrics=tuple(_averaged(metric, results) for metric in usable),
+        metrics=tuple(averaged(metric, results) for metric in usable),
         results=tuple(results),
         findings={
             t: find(t, results, comparisons[t], guarantees.get(t), beside.get(t, ()))
             for t in tables
         },
-        notes=(
-            *rows.notes(),
-            *_left_out(chosen, usable),
-            *_sampling_notes(comparisons, usable),
-            *lacking,
-        ),
+        notes=(*rows.notes(), *left_out(chosen, usable), *sampled(comparisons, usable), *unknown),
         guarantees=guarantees,
         comparisons=comparisons,
-        lmdp={
-            name: compare_sets(c.real, c.synthetic, sets, seed=seed)
-            for name, c in comparisons.items()
-            if sets
-        },
+        lmdp={t: compare_sets(c.real, c.synthetic, sets, seed=seed) for t, c in comparisons.items()}
+        if sets
+        else {},
         spent=spent,
         seconds=round(time.perf_counter() - started, 2),
     )
+
+
+def _refuse_columns(shadow: int, lmdp: Any) -> None:
+    """Refuse what is asked about columns, where there are images."""
+    if shadow:
+        raise NacreError("Shadow models attack rows of tables, not images. Leave out `shadow`.")
+    if lmdp is not None:
+        raise NacreError("α-LMDP is a test of columns; images have none. Leave out `lmdp`.")
+
+
+def _label(given: str | None, schema: Schema) -> str | None:
+    """The column that models are to predict."""
+    label = schema.label if given is KEEP else given
+    if label is not None and label not in schema.names:
+        raise NacreError(
+            f"The label '{label}' is not a column of the schema. Its columns are: "
+            f"{', '.join(schema.names)}.{suggest(label, schema.names)}"
+        )
+    return label
+
+
+def _by_name(given: Any) -> Mapping[str, Any]:
+    """Several tables by name, or the only one."""
+    tables = given if isinstance(given, Mapping) else {"synthetic": given}
+    if not tables:
+        raise NacreError("No synthetic table was given: the dictionary is empty.")
+    return tables
 
 
 def _attacked(guarantee: Any, tables: Mapping[str, Any], shadow: int) -> Model | None:
@@ -218,95 +218,3 @@ def _as_schema(given: Any) -> Schema | ImageSchema:
         "schema must be a nacre.Schema, a nacre.ImageSchema or the path of a YAML file, got a "
         f"{type(given).__name__}."
     )
-
-
-def _measure(
-    metrics: Sequence[Metric], comparisons: Mapping[str, TableComparison], report: Progress
-) -> list[Score]:
-    """Every metric of every table, each beside its reference."""
-    references = References()
-    results: list[Score] = []
-    steps = [(metric, table) for metric in metrics for table in comparisons]
-    for step, (metric, table) in enumerate(steps):
-        report("evaluating", step / len(steps))
-        comparison = comparisons[table]
-        reference = references.of(metric, comparison)
-        results += _scores(metric, table, metric.compute(comparison), reference)
-    report("evaluating", 1.0)
-    return results
-
-
-def _averaged(metric: Metric, results: Sequence[Score]) -> Metric:
-    """The metric, its meaning saying of which models the overall score is the mean."""
-    models = dict.fromkeys(str(s.part) for s in results if s.metric == metric.name and s.part)
-    if metric.group != "usefulness" or len(models) < 2:
-        return metric
-    names = f": {', '.join(models)}" if len(models) <= 3 else ""
-    said = f"{metric.meaning} Here the mean of {len(models)} models{names}."
-    return dataclasses.replace(metric, meaning=said)
-
-
-def _lacking(metric: Metric, comparison: TableComparison) -> set[str]:
-    met = {
-        "label": comparison.label is not None,
-        "classes": comparison.classes is not None,
-        "number": comparison.label is not None and comparison.classes is None,
-        "binary": comparison.classes == 2,
-        "test": comparison.tested,
-        "amount": any(map(comparison.real.is_number, comparison.real.names)),
-    }
-    return {need for need in metric.needs if not met[need]}
-
-
-def _left_out(chosen: Sequence[Metric], usable: Sequence[Metric]) -> Iterable[str]:
-    gone = [metric for metric in chosen if metric not in usable]
-    if not any(m.group == "usefulness" for m in usable) and any(
-        m.group == "usefulness" for m in gone
-    ):
-        yield "No label was given, so no model was trained to predict one."
-    unseen = [metric.title for metric in gone if "test" in metric.needs]
-    if unseen:
-        yield (
-            "Needs real rows that the synthetic table was not made from, and was left out without "
-            f"a test table: {'; '.join(unseen)}."
-        )
-
-
-def _scores(
-    metric: Metric, table: str, values: Iterable[Value], reference: Mapping[Part, float]
-) -> Iterable[Score]:
-    for value in values:
-        yield Score(
-            table=table,
-            metric=metric.name,
-            part=value.part,
-            value=value.value,
-            error=value.error,
-            reference=reference.get(value.part),
-            goal=metric.goal,
-        )
-
-
-def _sampling_notes(
-    comparisons: Mapping[str, TableComparison], metrics: Sequence[Metric]
-) -> Iterable[str]:
-    largest = max(max(len(c.synthetic), len(c.train), len(c.test)) for c in comparisons.values())
-    groups = {metric.group for metric in metrics}
-    if "usefulness" in groups and largest > CLASSIFIER_ROWS:
-        yield f"Models were trained and tested on random samples of {CLASSIFIER_ROWS:,} rows."
-    if "privacy" in groups and largest > DISTANCE_ROWS:
-        yield f"Distances were measured to a random sample of {DISTANCE_ROWS:,} real rows."
-    first = next(iter(comparisons.values()))
-    if first.watched is not None:
-        pairs = math.comb(len(first.real.names), 2)
-        yield (
-            f"Of {pairs:,} pairs of columns the {len(first.watched):,} that are farthest off have "
-            f"a score of their own, and are those that are counted in words; means are over all."
-        )
-    for comparison in comparisons.values():
-        for prediction in comparison.__dict__.get("predictions", ()):
-            if prediction.problem:
-                yield (
-                    f"The {prediction.model} could not be trained on '{comparison.name}' "
-                    f"({prediction.problem}); it counts as guessing."
-                )

@@ -70,13 +70,7 @@ def evaluate_images(
     """
     started = time.perf_counter()
     chosen = choose(metrics)
-    if schema.classes is None:
-        raise NacreError(
-            "The schema has no classes. An evaluation of images needs labels, as the features that "
-            "it compares are learnt from them: give the schema with its classes."
-        )
-    if min(schema.height, schema.width) < SMALLEST:
-        raise NacreError(f"LeNet's features need images of {SMALLEST} x {SMALLEST} pixels or more.")
+    classes = _classes(schema)
     effort = effort or Effort(runs=5 if metrics == "all" else 1)
     models = available(PUBLISHED if classifiers is None else tuple(classifiers))
     effort = dataclasses.replace(effort, classifiers=models)
@@ -90,7 +84,7 @@ def evaluate_images(
     side = RealImages(
         train=private.images,
         test=None if held is None else held.images,
-        classes=len(schema.classes),
+        classes=classes,
         effort=effort,
         seed=seed,
     )
@@ -114,8 +108,8 @@ def evaluate_images(
         ),
         guarantees=guarantees,
         shown={
-            "real": _first(private.images, len(schema.classes)),
-            **{name: _first(found.images, len(schema.classes)) for name, found in sets.items()},
+            "real": _first(private.images, classes),
+            **{name: _first(found.images, classes) for name, found in sets.items()},
         },
         counts={
             "real": len(private.images),
@@ -125,6 +119,18 @@ def evaluate_images(
         spent=spent,
         seconds=round(time.perf_counter() - started, 2),
     )
+
+
+def _classes(schema: ImageSchema) -> int:
+    """How many classes the images have, if they can be compared at all."""
+    if schema.classes is None:
+        raise NacreError(
+            "The schema has no classes. An evaluation of images needs labels, as the features that "
+            "it compares are learnt from them: give the schema with its classes."
+        )
+    if min(schema.height, schema.width) < SMALLEST:
+        raise NacreError(f"LeNet's features need images of {SMALLEST} x {SMALLEST} pixels or more.")
+    return len(schema.classes)
 
 
 def _measure(
