@@ -51,6 +51,14 @@ def test_a_program_is_known_by_all_that_decides_what_a_row_counts_as():
         vault.sum(CELLS, cells)
 
 
+def test_more_numbers_than_there_are_cannot_be_used():
+    vault = RoundVault(ENCODER, PLAN, (), fresh=summed(CELLS, cells))
+    for used in (-1, CELLS.bound.size + 1):
+        with pytest.raises(NacreError, match="`used` is"):
+            vault.sum(CELLS, cells, used=used)
+    assert vault.sum(CELLS, cells, used=CELLS.bound.size).values.any()
+
+
 def test_a_question_is_answered_as_often_as_announced():
     vault = RoundVault(ENCODER, PLAN, (), fresh=summed(CELLS, cells))
     vault.sum(CELLS, cells)

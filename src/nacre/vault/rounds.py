@@ -150,6 +150,7 @@ class RoundVault:
         """See `Vault.sum`; raises `Asked` if nobody has answered yet."""
         if through is not None:
             raise NacreError(ONLY_SUMS.format(name="A sum through a view"))
+        sum_door.check_used(question, used)
         if (known := self._known(question)) is not None:
             if known.sums is None:
                 raise NacreError(WRONG_KIND.format(name=question.name))

@@ -152,15 +152,20 @@ def answer(
     told: float | None = None,
 ) -> Sums:
     """The exact sum, the charge, then the noise; `told` is of an earlier answer: see `over`."""
-    if used is not None and not 0 <= used <= question.bound.size:
-        raise NacreError(
-            f"'{question.name}' has {question.bound.size:,} numbers; `used` is {used:,}."
-        )
+    check_used(question, used)
     if exact.bound != question.bound or exact.encoder is not stream.encoder:
         raise NacreError("The program of this sum was made for another question.")
     Grid.of(question, release, exact)  # refuses before the pass
     sums, counts = exact.over(stream, public, on_pass, told)
     return noised(question, release, exact, sums, counts, charge, used)
+
+
+def check_used(question: Sum, used: int | None) -> None:
+    """Refuse to release more numbers than there are, before a row is read."""
+    if used is not None and not 0 <= used <= question.bound.size:
+        raise NacreError(
+            f"'{question.name}' has {question.bound.size:,} numbers; `used` is {used:,}."
+        )
 
 
 def noised(
