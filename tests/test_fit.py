@@ -32,9 +32,9 @@ def run(data=None, schema=SCHEMA, **changes):
     return fit(people() if data is None else data, schema, **{**settings, **changes})
 
 
-@pytest.mark.parametrize("epsilon", [0, -1, float("nan"), -float("inf")])
+@pytest.mark.parametrize("epsilon", [0, -1, 1e-5, 701, float("nan"), -float("inf")])
 def test_epsilon_must_be_positive(epsilon):
-    with pytest.raises(ValueError, match="epsilon must be a positive number"):
+    with pytest.raises(ValueError, match=r"epsilon must be a positive number.*1 is usual"):
         run(epsilon=epsilon)
 
 
@@ -42,6 +42,11 @@ def test_epsilon_must_be_positive(epsilon):
 def test_delta_must_lie_between_zero_and_one(delta):
     with pytest.raises(ValueError, match="delta must lie strictly between"):
         run(delta=delta)
+
+
+def test_a_delta_for_which_nothing_is_proved_is_refused():
+    with pytest.raises(ValueError, match=r"delta must be above 1e-20, got 1e-21"):
+        run(delta=1e-21)
 
 
 @pytest.mark.parametrize("delta", [0.01, 0.5])

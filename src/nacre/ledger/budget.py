@@ -22,15 +22,12 @@ import math
 from collections.abc import Sequence
 
 from nacre.errors import BudgetExceeded, LedgerError
-from nacre.vault.accountant import SLACK_DELTA, SLACK_EPSILON
+from nacre.vault.accountant import LARGEST_EPSILON, LEAST_DELTA, SLACK_DELTA, SLACK_EPSILON
 from nacre.vault.bound import Adjacency
 from nacre.vault.gaussian_dp import gaussian_delta, gaussian_epsilon, gaussian_mu
 
 # Ten fits at 0.1 must fit into a budget of 1 although 0.1 is no binary fraction.
 HAIR = 1e-9
-# Where the theorem on discrete noise ends (docs/privacy.md, section 4).
-LARGEST_EPSILON = 700.0
-LEAST_DELTA = 1e-20
 
 
 class Composition(enum.StrEnum):

@@ -22,6 +22,9 @@ from nacre.vault.release import Release
 # does noise in shares of sites, whose sum is not a discrete Gaussian either (section 4, too).
 SLACK_EPSILON = 1e-8
 SLACK_DELTA = 1e-9
+# Where that proof ends.
+LEAST_EPSILON, LARGEST_EPSILON = 1e-5, 700.0
+LEAST_DELTA = 1e-20
 
 
 def epsilon_of(
@@ -102,7 +105,7 @@ def _stepwise_epsilon(releases: Sequence[Release], delta: float, adjacency: Adja
     share = delta / 2
     for _ in range(50):
         epsilon = _drawn_epsilon(composed, share, far, more)
-        if epsilon > 700:
+        if epsilon > LARGEST_EPSILON:
             break
         if (1 + math.exp(epsilon)) * share <= delta:
             return 2 * epsilon
@@ -124,7 +127,7 @@ def _drawn_epsilon(composed: Any, delta: float, far: float, more: float) -> floa
         found = float(composed.get_epsilon(left)) + more
         if found <= epsilon:
             return epsilon
-        if found > 700:
+        if found > LARGEST_EPSILON:
             return math.inf
         epsilon = found * (1 + 1e-12)
     return math.inf

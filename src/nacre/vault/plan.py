@@ -11,7 +11,14 @@ from typing import Any, Self, final
 
 from nacre.errors import NacreError
 from nacre.schema import Unit
-from nacre.vault.accountant import calibrate, epsilon_of, total_mu
+from nacre.vault.accountant import (
+    LARGEST_EPSILON,
+    LEAST_DELTA,
+    LEAST_EPSILON,
+    calibrate,
+    epsilon_of,
+    total_mu,
+)
 from nacre.vault.bound import Adjacency
 from nacre.vault.doors.keys import Keys
 from nacre.vault.doors.steps import Steps
@@ -360,10 +367,20 @@ def check_budget(epsilon: float, delta: float) -> None:
     for name, given in (("epsilon", epsilon), ("delta", delta)):
         if isinstance(given, bool) or not isinstance(given, Real):
             raise NacreError(f"{name} must be a number, got {given!r}.")
-    if not 1e-5 < epsilon <= 700:  # beyond it the proof of the discrete noise's slack ends
-        raise NacreError(f"epsilon must be a positive number (1e-5 to 700), got {epsilon}.")
-    if not 1e-20 < delta < 1:
+    if not LEAST_EPSILON < epsilon <= LARGEST_EPSILON:
+        raise NacreError(
+            f"epsilon must be a positive number, above {LEAST_EPSILON:g} and at most "
+            f"{LARGEST_EPSILON:g}, got {epsilon}. Choose it between 0.1, which promises much and "
+            "blurs much, and 10, which promises little; 1 is usual. To fit without any privacy, "
+            "give epsilon=math.inf (on the command line --not-private) and no delta."
+        )
+    if not 0 < delta < 1:
         raise NacreError(f"delta must lie strictly between 0 and 1, got {delta}.")
+    if delta <= LEAST_DELTA:
+        raise NacreError(
+            f"delta must be above {LEAST_DELTA:g}, got {delta:g}: what noise costs is not "
+            "proved beyond. Choose it far below one over the number of rows, such as 1e-6."
+        )
     if delta >= LARGEST_DELTA:
         raise NacreError(
             f"delta must be below {LARGEST_DELTA:g}, got {delta:g}: with a chance of delta nothing "
