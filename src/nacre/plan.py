@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import statistics
 import warnings
 from pathlib import Path
 from typing import Any
@@ -13,14 +12,11 @@ from nacre.errors import NacreError
 from nacre.methods import AbstractMethod, choose
 from nacre.rows import AbstractEncoder, ImageEncoder, TableEncoder
 from nacre.schema import KEEP, ImageSchema, Schema, read_any, stated_types
-from nacre.vault import Adjacency, Plan, Release, Sum
+from nacre.vault import Adjacency, Plan, Release
 from nacre.vault.guarantee import unit_name
 from nacre.vault.plan import as_budget
 
 FEW = 0.1  # a share that is off by more than this tells next to nothing
-HISTOGRAMS, PAIRS = "histograms", "pairs of columns"  # what methods that count call these releases
-LOST = 0.5  # of a typical pair's cells below the noise: worth saying
-STRETCHES = 10  # of a number, as people would read a table of it
 
 
 def plan(
@@ -92,8 +88,9 @@ def make_plan(
     )
     if not rows or not found.private:  # of a table without rows there is nothing to say
         return found
-    words = [method.outlook(encoder, found, rows).words, *_plain_numbers(encoder, found, rows)]
-    return dataclasses.replace(found, outlook="; ".join(filter(None, words)))
+    outlook = method.outlook(encoder, found, rows)
+    words = filter(None, [outlook.words, *outlook.plain])
+    return dataclasses.replace(found, outlook="; ".join(words))
 
 
 def warn_about_links(
@@ -108,50 +105,13 @@ def warn_about_links(
     """Warn if noise will hide links that people would expect to find again among so many rows."""
     outlook = method.outlook(encoder, plan, rows)
     if plan.private and outlook.weak:
-        words = "; ".join([*_plain_numbers(encoder, plan, rows), outlook.words])
+        words = "; ".join([*outlook.plain, outlook.words])
         warnings.warn(
             f"{rows:,} {_each(plan)} ({source}) are few for this budget and so many columns: "
             f"{words}. Leave out columns that nobody needs, gather more {_each(plan)}, or "
             "choose a larger epsilon.",
             stacklevel=stacklevel,
         )
-
-
-def _plain_numbers(encoder: AbstractEncoder, plan: Plan, rows: int) -> list[str]:
-    """What noise leaves of a typical pair of columns, and of the label beside one; all public.
-
-    Counts of all cells add up to the rows, so at most rows / noise cells hold more than the noise.
-    A value of one of m has rows / m rows on average; of two counts with this noise each that add up
-    to so many, the share of one is off by noise / sqrt(2) of them, if they are about equal.
-    """
-    if not isinstance(encoder, TableEncoder):
-        return []
-    columns = [c for n, c in encoder.modeled.columns.items() if n != encoder.schema.label]
-    sizes = [c.size if c.size is not None else min((c.ticks or 0) + 1, STRETCHES) for c in columns]
-    typical = int(statistics.median_low(sizes)) if sizes else 0
-    found: dict[str, str] = {}
-    for asked in plan.asked:
-        question, error = asked.question, asked.question.expected(asked.release, rows).error
-        if not isinstance(question, Sum) or error is None:
-            continue
-        noise, classes = error * rows, question.bound.classes
-        cells, above = typical**2 * classes, int(rows / max(noise, 1.0))
-        if question.name.startswith(PAIRS) and above <= (1 - LOST) * cells:
-            by = f", for each of {classes} classes" if classes > 1 else ""
-            found["pairs"] = (
-                f"of the {cells:,} cells of a typical pair of columns ({typical} by {typical} "
-                f"values{by}) at most {above:,} can hold more {_each(plan)} than the noise of a "
-                f"count, about {noise:,.0f}: {1 - above / cells:.0%} or more are lost in it"
-            )
-        points = noise * typical / rows / math.sqrt(2)
-        if question.name == HISTOGRAMS and classes > 1 and points > FEW:
-            found["label"] = (
-                f"what share of a typical value's {_each(plan)} has which "
-                f"'{encoder.schema.label}' will be off by about {min(points, 1.0) * 100:.0f} "
-                "points of 100, so that models which learn it from the synthetic rows will be "
-                f"{'poor' if points > 2 * FEW else 'weaker'}"
-            )
-    return list(found.values())
 
 
 def warn_about_rows(plan: Plan, rows: int, source: str, *, stacklevel: int) -> bool:

@@ -19,10 +19,12 @@ class Outlook:
 
     Attributes:
         words: what to expect; empty if the method cannot tell.
+        plain: the same in numbers that anybody can check.
         weak: whether people should be warned.
     """
 
     words: str = ""
+    plain: tuple[str, ...] = ()
     weak: bool = False
 
 

@@ -9,7 +9,7 @@ from nacre.histograms.cells import EXACT_TICKS
 from nacre.methods.graphical import shared
 from nacre.methods.graphical.shared import Design
 from nacre.methods.heaps import MEANING
-from nacre.methods.method import AbstractMethod
+from nacre.methods.method import AbstractMethod, Outlook
 from nacre.methods.settings import setting, settle
 from nacre.rows import TableEncoder
 from nacre.vault import Adjacency, Choice, Sum
@@ -72,6 +72,10 @@ class MST(AbstractMethod):
             choosing=self.choosing,
             heaps=self.heaps,
         )
+
+    def outlook(self, encoder: TableEncoder, plan: Plan, rows: int) -> Outlook:
+        """What noise leaves of the histograms and of the chosen pairs."""
+        return shared.make_outlook(encoder, plan, rows)
 
     def learn(self, vault: Vault, plan: Plan, *, key: Any) -> GraphicalGenerator:
         """Choose the tree, count its pairs, fit the model."""

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from nacre.errors import NacreError
 from nacre.histograms.cells import CodeColumn, Column, table_columns
 from nacre.methods.heaps import HEAPS, ask_heaps, heaps_question
+from nacre.methods.method import Outlook
+from nacre.methods.outlook import plain_numbers
 from nacre.rows import TableEncoder
 from nacre.vault import Bound, Choice, Segment, Sum
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from nacre.methods.graphical.learn import Learner
     from nacre.vault import Choices, Plan, Vault
 
+HISTOGRAMS, PAIRS = "histograms", "pairs of columns"
 CELLS = 20_000  # of one pair of columns, all classes together
 WIDTH = 10_000  # cells of all columns together, about, in a table of many columns
 
@@ -94,7 +97,7 @@ def make_questions(
     heaped = heaps_question(design.columns, encoder.layout, heaps * left)
     spent = sum(question.share for question in heaped)
     histograms = Sum(
-        name="histograms",
+        name=HISTOGRAMS,
         meaning="how many rows lie in each cell of each column" + given,
         bound=Bound(segments=(Segment(size=size, norm=math.sqrt(width), signed=False),), by=label),
         share=first if design.pairs else 1.0 - spent,
@@ -111,7 +114,7 @@ def make_questions(
     )
     counts = [
         Sum(
-            name=f"pairs of columns, round {place + 1}",
+            name=f"{PAIRS}, round {place + 1}",
             meaning=f"how many rows lie in each pair of bins of {design.each} chosen pairs" + given,
             bound=Bound(segments=(block,) * design.each, by=label),
             share=(1 - first - spent - choosing * (1 - spent / left)) / design.rounds,
@@ -119,6 +122,13 @@ def make_questions(
         for place in range(design.rounds)
     ]
     return (histograms, *heaped, choices, *counts)
+
+
+def make_outlook(encoder: TableEncoder, plan: Plan, rows: int) -> Outlook:
+    """What noise leaves of the histograms and of the chosen pairs."""
+    histograms = [a for a in plan.asked if a.question.name == HISTOGRAMS]
+    pairs = [a for a in plan.asked if a.question.name.startswith(PAIRS)]
+    return Outlook(plain=plain_numbers(encoder, plan, rows, histograms=histograms, pairs=pairs))
 
 
 def learn(

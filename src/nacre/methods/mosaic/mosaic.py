@@ -21,6 +21,7 @@ from nacre.methods.method import AbstractMethod, Outlook
 from nacre.methods.mosaic.design import Design, design_of
 from nacre.methods.mosaic.finer import FINER, finer_question
 from nacre.methods.mosaic.target import target_question
+from nacre.methods.outlook import plain_numbers
 from nacre.methods.randomness import public_rng
 from nacre.methods.settings import setting, settle
 from nacre.rows import Label, TableEncoder
@@ -258,7 +259,12 @@ class Mosaic(AbstractMethod):
             words.append(
                 f"noise will hide which values are common in {', '.join(long)}: group them"
             )
-        return Outlook(words="; ".join(words), weak=max(pairs, label) > HIDDEN or bool(long))
+        counted = [[a for a in plan.asked if a.question.name == n] for n in (HISTOGRAMS, PAIRS)]
+        return Outlook(
+            words="; ".join(words),
+            plain=plain_numbers(encoder, plan, rows, histograms=counted[0], pairs=counted[1]),
+            weak=max(pairs, label) > HIDDEN or bool(long),
+        )
 
     def small(self) -> Self:
         """A few components and steps of one fit."""
