@@ -12,6 +12,8 @@ from nacre.cli.console import free, pairs, progress, say, stop
 from nacre.cli.options import Force, ModelFile, Quiet
 
 if TYPE_CHECKING:
+    from nacre.model import Model
+    from nacre.rejection import Rejection
     from nacre.rows import ImageEncoder
 
 MOSTLY = 0.9  # of the candidate rows are kept; below that it is told
@@ -51,33 +53,24 @@ def sample(
 ) -> None:
     """Draw synthetic rows from MODEL; as often as you like, at no further privacy cost."""
     import nacre
-    from nacre.cli.pictures import check_output, open_writer
     from nacre.rows import ImageEncoder
 
     loaded = nacre.load(model)
     _refuse_signs(where or [], getattr(loaded.encoder, "schema", None))
     given = pairs(where or [], "--where")
     if isinstance(loaded.encoder, ImageEncoder):
+        from nacre.cli.pictures import check_output
+
         check_output(output, model, force=force)
-        asked: Any = _classes(given, loaded.encoder)
-        with (
-            progress(quiet=quiet) as report,
-            open_writer(output, loaded.encoder.schema, n) as writer,
-        ):
-            drawing = loaded.drawing(n, seed=seed, where=asked)
-            for batch in drawing:
-                writer.write(batch)
-                report("drawing images", writer.rows / n)
-            if not writer.rows:
-                writer.write(loaded.sample_arrow(0))
-            drawn, what = drawing.rejection, "images"
+        what, drawn = "images", _write_images(loaded, output, n, seed, given, quiet=quiet)
     else:
         from nacre.schema.constraints.given import read_given
 
         _check_table(output, model, force=force)
         asked = read_given(given, loaded.schema.columns)
         with progress(quiet=quiet) as report:
-            drawn, what = (
+            what, drawn = (
+                "rows",
                 loaded.write(
                     output,
                     n,
@@ -87,7 +80,6 @@ def sample(
                     safe_csv=safe_csv,
                     on_progress=report,
                 ),
-                "rows",
             )
     say(f"{n:,} synthetic {what}: {output}", quiet=quiet)
     if n and (drawn.rate < MOSTLY or drawn.moved):
@@ -109,6 +101,24 @@ def _refuse_signs(where: list[str], schema: Any) -> None:
             f"--where {text}: write a range as {column}=low..high, both ends included, one of "
             f"which may be left out: {column}={ends['<' in sign]}"
         )
+
+
+def _write_images(
+    model: Model, output: Path, n: int, seed: int | None, given: dict[str, str], *, quiet: bool
+) -> Rejection:
+    """Draw images batch by batch, as a file or a folder takes them."""
+    from nacre.cli.pictures import open_writer
+
+    encoder: ImageEncoder = model.encoder  # type: ignore[assignment]
+    asked = _classes(given, encoder)
+    with progress(quiet=quiet) as report, open_writer(output, encoder.schema, n) as writer:
+        drawing = model.drawing(n, seed=seed, where=asked)
+        for batch in drawing:
+            writer.write(batch)
+            report("drawing images", writer.rows / n)
+        if not writer.rows:
+            writer.write(model.sample_arrow(0))
+        return drawing.rejection
 
 
 def _check_table(output: Path, model: Path, *, force: bool) -> None:
