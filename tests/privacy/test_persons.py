@@ -4,46 +4,32 @@ What is compared are the integers to which noise is added, in units of that nois
 differ in all rows of one person.
 """
 
-import dataclasses
 import functools
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.privacy.persons import (
+    ALONE,
+    OTHERS,
+    PERSONS,
+    ROWS,
+    SCHEMA,
+    UP,
+    furthest,
+    rows_of,
+    table,
+)
 from tests.vaults import open_vault
 
 from nacre.rows import Label, Stream, TableEncoder
 from nacre.rows.unit import WHOLE, Persons, Roster
-from nacre.schema import Categorical, Integer, Schema
-from nacre.vault import (
-    Adjacency,
-    Bound,
-    Choice,
-    Keys,
-    Program,
-    Segment,
-    Steps,
-    Sum,
-    Teacher,
-    Votes,
-)
+from nacre.vault import Adjacency, Bound, Choice, Segment, Sum
 from nacre.vault.doors import sum as sum_door
-from nacre.vault.doors.steps import ODDS, _by_person
 from nacre.vault.exact_sum import BLOCK, ExactSum
-from nacre.vault.loop import Loop, LoopStage
-from nacre.vault.noise import system_key
 from nacre.vault.view import seen
 
-ROWS = 5
-COLUMNS = {
-    "a": Integer(low=0, high=65536),
-    "b": Integer(low=0, high=65536),
-    "label": Categorical(values=("u", "v", "w", "x", "y")),
-}
-SCHEMA = Schema(COLUMNS, unit={"column": "who", "rows": ROWS})
-ALONE = Schema(COLUMNS)
 LABEL = Label("label", 5)
 
 
@@ -77,40 +63,6 @@ CASES = {
 }
 
 
-def rows_of(who, numbers, labels):
-    numbers = np.atleast_2d(numbers)
-    return {
-        "who": np.full(len(numbers), who),
-        "a": numbers[:, 0],
-        "b": numbers[:, 1],
-        "label": np.broadcast_to(np.asarray(labels), len(numbers)),
-    }
-
-
-def table(*parts):
-    return pa.table({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
-
-
-RNG = np.random.default_rng(0)
-OTHERS = [
-    rows_of(
-        who, RNG.integers(0, 65537, (1 + who % ROWS, 2)), RNG.choice(["u", "v"], 1 + who % ROWS)
-    )
-    for who in range(20)
-]
-UP, DOWN, SIDE = [65536, 65536], [0, 0], [65536, 0]
-PERSONS = {
-    "one row": rows_of(99, UP, "u"),
-    "fifty like it": rows_of(99, [UP] * 50, "u"),
-    "fifty the other way": rows_of(99, [DOWN] * 50, "v"),
-    "fifty to the side": rows_of(99, [SIDE] * 50, "w"),
-    "fifty to the other": rows_of(99, [SIDE[::-1]] * 50, "w"),
-    "of all kinds": rows_of(99, [UP, DOWN, SIDE] * 4, ["u", "v", "w"] * 4),
-    "with bad rows": rows_of(99, [UP] * 4, ["u", "nobody knows", "u", "u"]),
-    "bad rows only": rows_of(99, [UP] * 7, "nobody knows"),
-}
-
-
 @functools.cache
 def program(case):
     features, bound = CASES[case]
@@ -127,13 +79,6 @@ def summed(case, rows):
     return np.concatenate(
         [(sums * np.concatenate(scales)).ravel(), counts * bound.count / exact.whole]
     )
-
-
-def furthest(vectors, start, adjacency):
-    """The largest move between neighbors: from no person to one, or from one to another."""
-    if adjacency is Adjacency.ADD_REMOVE:
-        return max(np.linalg.norm(each - start) for each in vectors)
-    return max(np.linalg.norm(one - other) for one in vectors for other in vectors)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -244,124 +189,6 @@ def test_a_choice_is_made_among_shares_of_persons():
     vault = open_vault(rows, SCHEMA, question, epsilon=600)
     choose = vault.choose(question, features)
     assert choose(np.zeros((1, 5))) == 0
-
-
-# -- training ---------------------------------------------------------------------------------
-
-CLIP, ROOM = 2.0, 80  # the clip, and rows and persons that there is room for: one program for all
-
-
-@pytest.fixture(scope="module")
-def step():
-    """The sum of one step in which everybody takes part, without noise."""
-    encoder = TableEncoder.of(SCHEMA)
-    loop = Loop(
-        prepare=lambda state, key: (),
-        stages=(LoopStage(per_row=lambda _, __, row, ___: (row.numbers - 32768) / 1e2, clip=CLIP),),
-        update=lambda state, sums, key: sums[0],
-        threshold=ODDS - 1,
-        multiplier=0.0,
-        chunk=64,
-    ).checked(jnp.zeros(2), encoder.shape, jax.random.key(0))
-    run = loop.compiled()
-
-    def summed(rows, *, alone=False):
-        block = Stream(encoder, rows).whole()
-        if alone:  # as if every row were a person
-            many = np.arange(len(block.valid), dtype=np.int32)
-            block = dataclasses.replace(
-                block, persons=Persons(many, np.zeros(len(many), np.int16), many * 0 + 1)
-            )
-        block, persons = _by_person(block, block.persons)
-        leaves = [np.pad(leaf, [(0, ROOM - len(leaf)), (0, 0)]) for leaf in block.rows]
-        valid = np.pad(block.valid, (0, ROOM - len(block.valid)))
-        first, many = (np.pad(p, (0, ROOM - len(p)), constant_values=1) for p in persons)
-        found = run(
-            jnp.zeros(2), leaves, valid, system_key(), jax.random.key(0), [0], (first, many)
-        )
-        return np.asarray(found, np.float64)
-
-    return summed
-
-
-def test_no_person_moves_a_step_further_than_the_clip(step):
-    single = [rows_of(who, RNG.integers(0, 65537, 2), "u") for who in range(20)]
-    start = step(table(*single))
-    persons = [step(table(*single, person)) for person in PERSONS.values()]
-    for adjacency, allowed in ((Adjacency.ADD_REMOVE, CLIP), (Adjacency.REPLACE_ONE, 2 * CLIP)):
-        found = furthest(persons, start, adjacency)
-        assert allowed * 0.999 <= found <= allowed * (1 + 1e-5)
-    apart = [step(table(*single, person), alone=True) for person in PERSONS.values()]
-    assert furthest(apart, start, Adjacency.ADD_REMOVE) > 2 * CLIP  # rows by themselves do
-
-
-def test_a_person_that_joins_gives_each_row_in_turn(step):
-    both = table(rows_of(1, [UP, DOWN], "u"))
-    found = {tuple(np.sign(step(both))) for _ in range(25)}
-    assert found == {(1.0, 1.0), (-1.0, -1.0)}
-
-
-def test_training_goes_by_persons():
-    """Through the door: what a program sees of a table, without noise."""
-    question = Steps(name="s", share=1.0, steps=1, size=2, batch=10**6, rows=1)
-    rows = table(*OTHERS, PERSONS["fifty like it"])
-    vault = open_vault(rows, SCHEMA, question, epsilon=float("inf"), delta=None, rows=1)
-    seen = Program(
-        state=jnp.zeros(2),
-        prepare=lambda state, key: (),
-        per_row=(lambda shared, earlier, row, key: jnp.array([1.0, 0.0]),),
-        update=lambda state, sums, key: sums[0],
-    )
-    total = np.asarray(vault.train(question, seen, key=jax.random.key(0)))
-    np.testing.assert_allclose(total, [len(OTHERS) + 1, 0], rtol=1e-5)
-    assert vault.releases[0].unit == "person"
-
-
-# -- votes and values -------------------------------------------------------------------------
-
-
-def test_of_each_person_a_teacher_sees_one_row():
-    question = Votes(name="votes", share=1.0, queries=1, parts=2, classes=2)
-
-    def learn(state, rows, valid, public, key):
-        return state + jnp.sum(valid)
-
-    teacher = Teacher(
-        state=jnp.zeros((2, 1), jnp.int32),
-        learn=learn,
-        predict=lambda state, query: (state[0] > query).astype(jnp.int32),
-        public=jnp.zeros(()),
-        query=jnp.zeros((), jnp.int32),
-        capacity=400,
-    )
-    rows = table(*OTHERS, PERSONS["fifty like it"])
-    vault = open_vault(rows, SCHEMA, question)
-    ballots = vault.vote(question, teacher, key=jax.random.key(0))
-    seen = np.asarray(ballots._teachers._there)
-    assert seen.sum() == len(OTHERS) + 1
-
-
-def test_of_each_person_one_value_counts(monkeypatch):
-    question = Keys(name="values", column="label", epsilon=0.5, delta=1e-6)
-    counted = {}
-
-    class Measurement:
-        def __call__(self, counts):
-            counted.update(counts)
-            return {}
-
-    from nacre.vault.doors import keys as keys_door
-
-    monkeypatch.setattr(keys_door, "_calibrated", lambda *_, **__: Measurement())
-    rows = table(
-        *OTHERS, PERSONS["fifty to the side"], rows_of(98, [UP] * 30, ["u", "v", "w"] * 10)
-    )
-    open_vault(rows, SCHEMA, question).keys(question)
-    assert sum(counted.values()) == len(OTHERS) + 2
-    assert 1 <= counted["w"] <= 2
-
-
-# -- which rows count ----------------------------------------------------------------------------
 
 
 def test_the_rows_of_one_person_are_drawn_whatever_the_others_are():

@@ -11,10 +11,11 @@ import nacre
 from nacre.plan import as_encoder
 from nacre.schema import Schema
 from nacre.signature import new_key, read_public_key
+from nacre.sites.masked import message
 from nacre.sites.masked.board import Folder
 from nacre.sites.masked.collect import collect
 from nacre.sites.masked.holding import Holding
-from nacre.sites.masked.message import SESSION
+from nacre.sites.masked.message import SESSION, Address
 from nacre.sites.masked.session import Session
 from nacre.sites.masked.site import answer
 from nacre.sites.terms import Terms
@@ -92,6 +93,18 @@ class Around:
         return Around(path, self.session)
 
 
+def rewritten(around, name, change):
+    """A message with other contents, signed by the site itself."""
+    path = around.board.fetch(name)
+    address = Address.parse(name)
+    found = message.read(path, around.session, address)
+    body = {k: v for k, v in found.body.items() if k not in ("nacre", "sha256")}
+    arrays = dict(found.arrays)
+    change(body, arrays)
+    path.unlink()
+    message.write(path, around.session, address, around.path / f"{address.site}.key", body, arrays)
+
+
 @pytest.fixture(scope="session")
 def prepared(tmp_path_factory):
     """Four sites of which one may drop out, with keys and shares, before the first round."""
@@ -104,3 +117,9 @@ def sent(prepared, tmp_path_factory):
     around = prepared.copied(tmp_path_factory.mktemp("sent"))
     around.answer()
     return around
+
+
+@pytest.fixture
+def around(sent, tmp_path):
+    """A copy of it, to be spoiled."""
+    return sent.copied(tmp_path)
