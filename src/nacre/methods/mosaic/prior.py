@@ -7,13 +7,16 @@ beside it a part that every bin has for itself.  Values of a category have only 
 from __future__ import annotations
 
 import dataclasses
-from typing import final
+from collections.abc import Sequence
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import block_diag
+from scipy.sparse import csr_array
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+Sparse = Any  # a matrix of SciPy's
 
 SLOW, FAST = 0.35, 0.2  # how far smoothness reaches, as shares of all bins
 SMOOTH = 6.0  # deviation of the smooth part, times that of single bins
@@ -58,15 +61,40 @@ class Prior:
         """How many standard normals there are."""
         return self.left.shape[1] * self.right.shape[1]
 
-    def spread(self, normals: Array) -> Array:
-        """Coefficients (k, cells) of standard normals (k, size)."""
-        inner = normals.reshape(-1, self.left.shape[1], self.right.shape[1]) @ self.right.T
-        return np.asarray((self.left @ inner).reshape(len(normals), -1))
 
-    def gather(self, slopes: Array) -> Array:
-        """Slopes by standard normals (k, size) of slopes by coefficients (k, cells)."""
-        inner = slopes.reshape(-1, len(self.left), len(self.right)) @ self.right
-        return np.asarray((self.left.T @ inner).reshape(len(slopes), -1))
+def factors(priors: Sequence[Prior]) -> tuple[Sparse, Sparse]:
+    """By which standard normals of all tables are multiplied, one after the other.
+
+    Row by row a table is (`left` ⊗ 1) (1 ⊗ `right`) times its normals.  Tables are many and small,
+    and independent values leave zeros: products of one sparse matrix take a fraction of the time.
+    """
+    inner = [_kron(np.eye(prior.left.shape[1]), prior.right) for prior in priors]
+    outer = [_kron(prior.left, np.eye(len(prior.right))) for prior in priors]
+    return _diagonal(inner), _diagonal(outer)
+
+
+def _kron(left: Array, right: Array) -> tuple[Index, Index, Array, tuple[int, int]]:
+    """Rows, columns and values of what is not zero of left ⊗ right, and its shape."""
+    above, below = np.nonzero(left), np.nonzero(right)
+    row, column = (
+        (one[:, None] * size + other).ravel()
+        for one, other, size in zip(above, below, right.shape, strict=True)
+    )
+    shape = len(left) * len(right), left.shape[1] * right.shape[1]
+    return row, column, np.outer(left[above], right[below]).ravel(), shape
+
+
+def _diagonal(blocks: Sequence[tuple[Index, Index, Array, tuple[int, int]]]) -> Sparse:
+    """One matrix with these along its diagonal."""
+    shapes = np.array([shape for *_, shape in blocks])
+    corners = np.cumsum(shapes, axis=0) - shapes
+    rows, columns, values = [], [], []
+    for (row, column, value, _), (top, left) in zip(blocks, corners, strict=True):
+        rows.append(row + top)
+        columns.append(column + left)
+        values.append(value)
+    places = np.concatenate(rows), np.concatenate(columns)
+    return csr_array((np.concatenate(values), places), shape=tuple(shapes.sum(0).tolist()))
 
 
 def ordered_classes(ordered: int, classes: int) -> Array:
@@ -80,7 +108,9 @@ def _smooth(ordered: int, size: int, reach: float) -> Array:
     """The covariance of a Gaussian process over the first values; the others are independent."""
     place = (np.arange(ordered) + 0.5) / ordered
     near = np.exp(-0.5 * ((place[:, None] - place) / reach) ** 2)
-    return np.asarray(block_diag(near, np.eye(size - ordered)))
+    found = np.eye(size)
+    found[:ordered, :ordered] = near
+    return found
 
 
 def _factor(covariance: Array) -> Array:

@@ -14,8 +14,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from scipy.sparse import csr_array
 
-from nacre.methods.mosaic.prior import Prior
+from nacre.methods.mosaic.fit import block_bounds
+from nacre.methods.mosaic.prior import Prior, factors
 
 Array = NDArray[np.float64]
 
@@ -113,61 +115,62 @@ def teach(
         method="L-BFGS-B",
         options={"maxiter": iterations, "maxcor": MEMORY},
     ).x
-    return [
-        posterior.by_class(t.prior.spread(part))
-        for part, t in zip(posterior.split(found), tables, strict=True)
-    ]
+    every = posterior.coefficients(found)
+    return [every[own].T for own in posterior.own]
+
+
+def _contrasts(classes: int) -> Array:
+    """(C, C - 1): times standard normals, as many standard normals less their mean."""
+    directions = np.linalg.svd(np.eye(classes) - 1 / classes)[0]
+    return np.asarray(directions[:, :-1])
 
 
 class _Posterior:
     """Minus the log of the posterior density of standard normals z, and its slopes.
 
-    Chances hang on differences of classes only, so all is said beside the first one.
+    Chances hang on differences of classes only, so all is said beside the first one.  The cells of
+    all tables are one vector, and `rows` (n, cells) has a one where a row is in a cell.
     """
 
     def __init__(self, base: Array, tables: Sequence[Evidence], among: Array | None = None) -> None:
-        self.base = (base[:, 1:] - base[:, :1]).T.copy()
-        self.tables, self.among = tables, among
-        rows = base.shape[1] if among is None else among.shape[1]
-        self.shapes = [(rows, table.prior.size) for table in tables]
-        self.ends = np.cumsum([rows * columns for rows, columns in self.shapes])
-        self.size = int(self.ends[-1])
-        self.mass = [np.bincount(t.cell, minlength=t.target.shape[1]) for t in tables]
-        self.weight = [1 / (table.variance + table.sampling) for table in tables]
+        n, every = len(base), len(tables)
+        self.base = base[:, 1:] - base[:, :1]
+        self.among = _contrasts(base.shape[1]) if among is None else among - among.mean(0)
+        self.inner, self.outer = factors([table.prior for table in tables])
+        self.size = self.among.shape[1] * self.inner.shape[1]
+        self.target = np.concatenate([table.target.T for table in tables])
+        self.weight = 1 / np.concatenate([(t.variance + t.sampling).T for t in tables])
+        self.own = [slice(*each) for each in block_bounds([t.target.shape[1] for t in tables])]
+        cells = np.empty((n, every), np.int32)
+        for place, (table, own) in enumerate(zip(tables, self.own, strict=True)):
+            cells[:, place] = table.cell + own.start
+        starts = np.arange(0, cells.size + 1, every, dtype=np.int32)
+        held = np.ones(cells.size), cells.ravel(), starts
+        self.rows = csr_array(held, shape=(n, len(self.target)))
+        self.cells, self.back = self.rows.T, (self.outer.T, self.inner.T)  # views
+        self.mass = np.bincount(cells.ravel(), minlength=len(self.target)).astype(np.float64)
 
-    def split(self, flat: Array) -> list[Array]:
-        """The tables' parts of z."""
-        parts = np.split(flat, self.ends[:-1])
-        return [part.reshape(shape) for part, shape in zip(parts, self.shapes, strict=True)]
-
-    def by_class(self, parts: Array) -> Array:
-        """What the classes' normals (k, ...) make of each class (C, ...); all add up to zero."""
-        found = parts if self.among is None else self.among @ parts
-        return np.asarray(found - found.mean(0))
+    def coefficients(self, flat: Array) -> Array:
+        """Of all cells (cells, C), of the normals."""
+        normals = flat.reshape(-1, self.among.shape[1]) @ self.among.T
+        return np.asarray(self.outer @ (self.inner @ normals))
 
     def __call__(self, flat: Array) -> tuple[float, Array]:
-        parts, logits = self.split(flat), self.base.copy()
-        for part, table in zip(parts, self.tables, strict=True):
-            every = self.by_class(table.prior.spread(part))
-            for row, own in zip(logits, every[1:] - every[0], strict=True):
-                row += np.take(own, table.cell)
-        top = np.maximum(logits.max(0), 0.0)
+        every = self.coefficients(flat)
+        logits = self.base + self.rows @ (every[:, 1:] - every[:, :1])
+        top = np.maximum(logits.max(1, keepdims=True), 0.0)
         chance = np.exp(logits - top)
-        chance /= chance.sum(0) + np.exp(-top)
-        value, pull, slopes = 0.5 * float(flat @ flat), np.zeros_like(chance), []
-        for table, mass, weight in zip(self.tables, self.mass, self.weight, strict=True):
-            size = table.target.shape[1]
-            others = np.stack([np.bincount(table.cell, row, size) for row in chance])
-            gap = np.concatenate([(mass - others.sum(0))[None], others]) - table.target
-            value += 0.5 * float((weight * gap**2).sum())
-            weighted = weight * gap
-            for row, own in zip(pull, weighted[1:] - weighted[0], strict=True):
-                row += np.take(own, table.cell)
-        by_logit = chance * (pull - (chance * pull).sum(0))
-        for part, table in zip(parts, self.tables, strict=True):
-            size = table.target.shape[1]
-            others = np.stack([np.bincount(table.cell, row, size) for row in by_logit])
-            every = np.concatenate([-others.sum(0, keepdims=True), others])
-            every = every if self.among is None else self.among.T @ every
-            slopes.append((part + table.prior.gather(every)).ravel())
-        return value, np.concatenate(slopes)
+        chance /= chance.sum(1, keepdims=True) + np.exp(-top)
+        gap = self._by_class(self.cells @ chance, self.mass) - self.target
+        weighted = self.weight * gap
+        value = 0.5 * float(flat @ flat) + 0.5 * float(np.vdot(weighted, gap))
+        pull = self.rows @ (weighted[:, 1:] - weighted[:, :1])
+        by_logit = chance * (pull - (chance * pull).sum(1, keepdims=True))
+        slopes = self._by_class(self.cells @ by_logit, 0.0) @ self.among
+        outer, inner = self.back
+        return value, flat + (inner @ (outer @ slopes)).ravel()
+
+    @staticmethod
+    def _by_class(others: Array, total: Array | float) -> Array:
+        """(cells, C) of those of all classes but the first, and what they add up to."""
+        return np.concatenate([(total - others.sum(1))[:, None], others], axis=1)
