@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.vaults import block_of
 
-from nacre.embed.marginals import cell_places, offsets, single_features, table_features
+from nacre.embed.marginals import cell_places, single_features, table_features
+from nacre.embed.search import offsets
 from nacre.histograms.cells import CodeColumn, fine_cells, table_columns
 from nacre.rows import Row, TableEncoder
 from nacre.schema import Boolean, Categorical, Integer, Layout, Number, Real, Schema

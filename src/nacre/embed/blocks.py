@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.embed.marginals import Places, placed
+from nacre.embed.marginals import Places
+from nacre.embed.search import look_up, placed
 
 
 def block_features(
@@ -34,8 +35,8 @@ def block_features(
     width, start = np.asarray(slots, np.int32)[right], placed(starts)
 
     def features(row: Any) -> Any:
-        bin_of = table[places(row)]
-        indices = start + bin_of[left] * width + bin_of[right]
+        bin_of = look_up(table, places(row))
+        indices = start + look_up(bin_of, left) * width + look_up(bin_of, right)
         return indices, jnp.ones(indices.shape, jnp.int32)
 
     return features
@@ -69,9 +70,9 @@ def cross_features(
     )
 
     def features(row: Any) -> Any:
-        bin_of, indices = bin_table[places(row)], start
+        bin_of, indices = look_up(bin_table, places(row)), start
         for columns, strides in zip(which.T, stride.T, strict=True):
-            indices = indices + bin_of[columns] * strides
+            indices = indices + look_up(bin_of, columns) * strides
         return indices, jnp.ones(len(tables), jnp.int32)
 
     return features

@@ -7,31 +7,17 @@ marginals given the label cost no more than marginals.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nacre.embed.search import Search, look_up, offsets, placed
 from nacre.histograms.cells import CodeColumn, Column, NumberColumn
 from nacre.schema import Layout
 
 Places = Callable[[Any], Any]
-LEADING_BITS = 10  # of a position, by which its cell is looked up first
-GROUPS = 8  # of numbers that are searched for apart; more take long to compile
-
-
-def offsets(sizes: Sequence[int]) -> NDArray[np.int64]:
-    """Where each stretch of a concatenation starts, and the end of the last."""
-    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-
-
-def placed(values: Any, kind: type[np.generic] = np.int32) -> Any:
-    """Public values as an array of JAX; put there as they are, as a program would be compiled."""
-    import jax
-
-    return jax.device_put(np.array(values, kind))
 
 
 def cell_places(layout: Layout, columns: Sequence[Column]) -> Places:
@@ -43,7 +29,7 @@ def cell_places(layout: Layout, columns: Sequence[Column]) -> Places:
     others = [column for column in columns if isinstance(column, CodeColumn)]
     which = np.array([column.number for column in numbers], np.int32)
     most = np.array([layout.numbers[place].positions for place in which], np.int32)
-    search = _Search([_begins(column, layout) for column in numbers], most)
+    search = Search([_begins(column, layout) for column in numbers], most)
     last = np.array([column.size - 1 for column in numbers], np.int32)
     nullable = np.array([column.nullable for column in numbers], bool)
     indicator = np.array([column.missing or 0 for column in numbers], np.int32)
@@ -71,65 +57,12 @@ def _picked(values: Any, places: NDArray[np.int32]) -> Any:
     """values[places]; a stretch of them is cut out, which is much faster than picking each."""
     if len(places) and (np.diff(places) == 1).all():
         return values[int(places[0]) : int(places[-1]) + 1]
-    return values[places]
+    return look_up(values, places)
 
 
 def _begins(column: NumberColumn, layout: Layout) -> NDArray[np.int64]:
     """The positions at which the cells of a number begin, the first left out."""
     return column.cells.low[1:] >> layout.numbers[column.number].shift
-
-
-class _Search:
-    """In which cell each number's position is: how many cells begin at it or below.
-
-    The leading bits of a position are looked up: the cells that begin below all positions with
-    these bits.  A binary search among the few that begin between those positions does the rest,
-    of numbers side by side that need as many steps of it.
-    """
-
-    def __init__(self, begins: Sequence[NDArray[np.int64]], most: NDArray[np.int32]):
-        self._shift = np.array([max(int(m).bit_length() - LEADING_BITS, 0) for m in most], np.int32)
-        below = [_below(*each) for each in zip(begins, most, self._shift, strict=True)]
-        self._buckets = offsets([len(counts) for counts, _ in below])[:-1].astype(np.int32)
-        self._counts = np.concatenate([np.zeros(0), *(counts for counts, _ in below)])
-        bits = [between.bit_length() for _, between in below]
-        if sum(a != b for a, b in itertools.pairwise(bits)) >= GROUPS:
-            bits = [max(bits)] * len(bits)
-        # As many that never come after each, so that no step looks at another number's.
-        never = np.full(1 << max(bits, default=0), np.iinfo(np.int32).max)
-        padded = [np.concatenate([each, never]) for each in begins]
-        self._begins = np.concatenate([np.zeros(0), *padded])
-        self._starts = offsets([len(each) for each in padded])[:-1].astype(np.int32)
-        grouped = itertools.groupby(enumerate(bits), key=lambda item: item[1])
-        groups = [(bit, [place for place, _ in items]) for bit, items in grouped]
-        self._groups = [(bit, slice(own[0], own[-1] + 1)) for bit, own in groups]
-
-    def __call__(self, position: Any) -> Any:
-        """The cells of one row's positions."""
-        import jax.numpy as jnp
-
-        counts = jnp.asarray(self._counts, jnp.int32)
-        begins = jnp.asarray(self._begins, jnp.int32)
-        found = counts[self._buckets + (position >> self._shift)]
-        parts = []
-        for bits, own in self._groups:
-            cell = found[own]
-            for step in (1 << bit for bit in reversed(range(bits))):
-                there = begins[self._starts[own] + cell + (step - 1)]
-                cell = cell + (there <= position[own]).astype(jnp.int32) * step
-            parts.append(cell)
-        return jnp.concatenate(parts)
-
-
-def _below(begins: NDArray[np.int64], most: int, shift: int) -> tuple[NDArray[np.int64], int]:
-    """For all positions up to `most` with the same leading bits: how many cells begin below them.
-
-    Or at the first of them; and how many begin after that one and up to the last, at most.
-    """
-    first = np.arange((int(most) >> int(shift)) + 1, dtype=np.int64) << int(shift)
-    counts = np.searchsorted(begins, first, side="right")
-    ends = np.searchsorted(begins, first + (1 << int(shift)) - 1, side="right")
-    return counts, int((ends - counts).max())
 
 
 def doubled(places: Places, size: int) -> Places:
@@ -189,8 +122,8 @@ def table_features(
     absent[: len(skipped)] = skipped
 
     def features(row: Any) -> Any:
-        bin_of = table[places(row)]
-        cell = bin_of[left] * stride + bin_of[right]
+        bin_of = look_up(table, places(row))
+        cell = look_up(bin_of, left) * stride + look_up(bin_of, right)
         return start + cell, jnp.where(cell == absent, 0, value)
 
     return features
@@ -228,6 +161,6 @@ def by_cell(
 
     def moved(row: Any) -> Any:
         indices, values = features(row)
-        return indices + table[places(row)[column]] * size, values
+        return indices + look_up(table, places(row)[column]) * size, values
 
     return moved

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from nacre.embed.marginals import Places, offsets, placed
+from nacre.embed.marginals import Places
+from nacre.embed.search import look_up, offsets, placed
 from nacre.histograms.cells import Column, NumberColumn
 from nacre.schema import Layout
 
@@ -43,19 +44,20 @@ def round_features(
     for place, steps in enumerate(rounds):
         every[place, : len(steps)], start[place, : len(steps)] = np.array(steps, np.int64).T
     first = placed(offsets([1 + len(steps) for steps in rounds])[:-1])
-    wide = np.zeros(int(begin[-1]) + columns[-1].size, bool)
+    several = np.zeros(int(begin[-1]) + columns[-1].size, bool)
     for place, column in zip(chosen, own, strict=True):
         span = slice(int(begin[place]), int(begin[place]) + column.cells.size)
-        wide[span] = column.cells.widths > 1
-    counted, picked = placed(wide, np.bool_), np.array(chosen, np.int32)
+        several[span] = column.cells.widths > 1
+    counted, picked = placed(several, np.bool_), np.array(chosen, np.int32)
     steps, starts = placed(every), placed(start)
     step_class = np.arange(1, most + 1, dtype=np.int32)
 
     def features(row: Any) -> Any:
         # Numbers that are out of bounds are so large only that the difference stays exact.
-        tick = jnp.clip(row.numbers[which], 0, 1 << 30)
+        tick = jnp.clip(look_up(row.numbers, which), 0, 1 << 30)
         on = jax.lax.rem(tick[:, None] - starts, steps) == 0
         index = first + jnp.max(jnp.where(on, step_class, 0), axis=1)
-        return index, jnp.where(counted[places(row)[picked]], weight, 0)
+        wide = look_up(counted, look_up(places(row), picked))
+        return index, jnp.where(wide, weight, 0)
 
     return features

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.embed.marginals import Places, offsets, placed
+from nacre.embed.marginals import Places
+from nacre.embed.search import look_up, offsets, placed
 from nacre.histograms.cells import Column, NumberColumn
 
 
@@ -46,9 +47,10 @@ def tick_features(
     idle = placed([at[at >= 0].min() for at in starts.values()])
 
     def features(row: Any) -> Any:
-        cell = places(row)[chosen]
-        there = known[cell]
-        index = jnp.where(there, shift[cell] + row.numbers[which], idle)
+        cell = look_up(places(row), chosen)
+        there = look_up(known, cell)
+        tick = look_up(row.numbers, which)
+        index = jnp.where(there, look_up(shift, cell) + tick, idle)
         return index, jnp.where(there, weight, 0)
 
     return features
