@@ -77,7 +77,7 @@ class Search:
         found, parts = look_up(counts, lax.add(bucket, self._buckets)), []
         for bits, own in self._groups:
             cell = lax.slice_in_dim(found, own.start, own.stop)
-            here = lax.slice_in_dim(position, own.start, own.stop) if bits else None
+            here = lax.slice_in_dim(position, own.start, own.stop)
             for step in (1 << bit for bit in reversed(range(bits))):
                 start = self._starts[own] + np.int32(step - 1)
                 there = look_up(begins, lax.add(cell, start))

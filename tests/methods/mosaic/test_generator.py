@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from nacre.methods.mosaic import drawing
 from nacre.methods.mosaic.generator import MosaicGenerator
 from nacre.schema import Code, Layout, Number
 
@@ -81,7 +82,7 @@ CONDITIONS = [{}, {2: 1}, {1: 2}, {3: 0}, {1: 1, 2: 0, 3: 3}]
 @pytest.mark.parametrize("trust", [None, 0.5], ids=["mixture", "taught"])
 def test_samples_follow_the_model_given_any_values(trust, fixed, monkeypatch):
     # What a number leans to inside its bin has no closed form, and a test of its own below.
-    monkeypatch.setattr(MosaicGenerator, "_slope", lambda *_: None)
+    monkeypatch.setattr(drawing, "_slope", lambda *_: None)
     model = generator(trust)
     wanted = exact_joint(model)
     for place, axis in ((1, 2), (2, 3), (3, 4)):
@@ -211,12 +212,12 @@ def linked():
 
 @pytest.mark.parametrize("given", [{}, {2: 0}])
 def test_linked_columns_never_meet_where_they_cannot(given):
-    cells, _ = linked().rows(4000, np.random.default_rng(0), given)
+    cells, _ = drawing.draw_rows(linked(), 4000, np.random.default_rng(0), given)
     joint = np.zeros((3, 2))
     np.add.at(joint, (cells[:, 0] // 7, np.minimum(cells[:, 2], 1)), 1 / 4000)
     assert joint[LINKED == 0].sum() == 0 < joint[LINKED > 0].sum()
     assert all((cells[:, column] == cell).all() for column, cell in given.items())
-    without, _ = generator().rows(4000, np.random.default_rng(0), given)
+    without, _ = drawing.draw_rows(generator(), 4000, np.random.default_rng(0), given)
     assert not np.array_equal(without[:, 0] // 7, cells[:, 0] // 7) or not given
 
 
