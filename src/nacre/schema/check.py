@@ -30,6 +30,7 @@ from nacre.schema.columns.column import (
 from nacre.schema.constraints.condition import ColumnValues, Part
 from nacre.schema.constraints.constraint import Rule
 from nacre.schema.facts.bound import BoundFact
+from nacre.schema.facts.times import days_hint
 from nacre.schema.table import Batches, batches, require_columns
 
 ADVICE = {
@@ -66,6 +67,7 @@ class Check:
         lines: how many lines of a CSV file have more or fewer fields than its header. They are no
             rows, and a fit with --bad-rows zero leaves them out.
         utf8: whether the file is UTF-8 throughout; what is not becomes U+FFFD.
+        hints: what may be meant by facts that most rows break.
     """
 
     rows: int
@@ -77,6 +79,7 @@ class Check:
     facts: Mapping[str, int] = dataclasses.field(default_factory=dict)
     lines: int = 0
     utf8: bool = True
+    hints: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -95,6 +98,7 @@ class Check:
             _counts(self.facts, other.facts),
             self.lines + other.lines,
             self.utf8 and other.utf8,
+            {**self.hints, **other.hints},
         )
 
     def describe(self) -> str:
@@ -129,7 +133,9 @@ class Check:
             lines.append(
                 "Rows that break facts (used all the same; no sampled row will. Are they facts?):"
             )
-            lines += [f"  `{text}`: {count:,}" for text, count in broken.items()]
+            for text, count in broken.items():
+                hint = f". {self.hints[text]}" if text in self.hints else ""
+                lines.append(f"  `{text}`: {count:,}{hint}")
         return "\n".join(lines)
 
     def _rescue(self) -> str:
@@ -211,7 +217,9 @@ def examine(
     found = {name: dict(+reasons) for name, reasons in counts.items()}
     found = {name: reasons for name, reasons in found.items() if reasons}
     ways = {name: tuple(sorted(reasons)) for name, reasons in mended.items()}
-    return Check(total, bad_rows, refused_rows, found, ways, broken, untrue)
+    odd = (text for text, count in untrue.items() if 2 * count > total)
+    hints = {text: hint for text in odd if (hint := days_hint(text, columns))}
+    return Check(total, bad_rows, refused_rows, found, ways, broken, untrue, hints=hints)
 
 
 def _part(reading: Reading) -> Part:

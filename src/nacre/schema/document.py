@@ -53,7 +53,8 @@ GUIDE = """\
 # After the columns, `constraints` may list what every sampled row satisfies, such as
 # `start <= end`, `age >= 18 if employed = yes`, `forbid: {sex: Male, pregnant: yes}`, and `facts`
 # what follows from other columns and need not be learned, such as `total = a + b`,
-# `departure = arrival + nights` (a date and days), `charges = months * price within 5`,
+# `departure = arrival + nights` (a date and days), `discharge = arrival + stay minutes` (or
+# seconds, hours, weeks), `charges = months * price within 5`,
 # `end is missing exactly when status = open`, `group determined by code: {A1: A, B1: B}`.
 # `protect: [[age, wage]]` asks to hide the distribution of columns; only the method ppem does.
 """

@@ -1,5 +1,6 @@
 """Facts that add days to dates and take dates from dates: exact, and refused with what to do."""
 
+import dataclasses
 import datetime
 import re
 
@@ -8,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from nacre.rows.completion import Completion
-from nacre.schema import Schema, SchemaError
+from nacre.schema import Categorical, Datetime, Integer, Ordinal, Real, Schema, SchemaError
 from nacre.schema.constraints.condition import ColumnValues
 
 TEXT = """
@@ -164,3 +165,99 @@ def test_rows_a_second_beyond_a_tolerance_break_a_fact_of_dates(century):
     assert fact.holds(view(0)).all()
     assert not fact.holds(view(2)).any()
     assert fact.compute(view(0), rng).possible.all()
+
+
+# ----- units
+
+MINUTE = {"low": "2024-01-01", "step": "1min"}
+VISITS = {
+    "arrival": Datetime(high="2024-12-31", **MINUTE),
+    "stay": Integer(low=0, high=1400),
+    "discharge": Datetime(high="2025-01-02", **MINUTE),
+    "hours": Real(low=0, high=24, decimals=1),
+    "fee": Ordinal(values=["120", "200", "350"]),
+    "lab": Categorical(values=["0", "85"]),
+    "cost": Real(low=0, high=4000, decimals=2),
+}
+UNITS = [
+    "discharge = arrival + stay minutes",
+    "hours hours = discharge - arrival within 3 minutes",
+    "cost = fee + 1.75 * stay + lab",  # numbers of a list add up, too
+]
+
+
+def test_numbers_count_the_unit_behind_them():
+    schema = Schema(VISITS, facts=UNITS)
+    assert Schema.parse(schema.to_yaml()) == schema
+    assert [str(fact) for fact in schema.facts] == UNITS
+    rows = {
+        "arrival": ["2024-02-28 23:30", "2024-02-28 23:30", "2024-01-01 00:00"],
+        "stay": [45, 46, 90],
+        "discharge": ["2024-02-29 00:15", "2024-02-29 00:15", "2024-01-01 01:30"],
+        "hours": [0.8, 0.8, 1.6],
+        "fee": ["350", "350", "120"],
+        "lab": ["85", "0", "0"],
+        "cost": [513.75, 430.51, 277.5],
+    }
+    assert list(schema.check(pa.table(rows)).facts.values()) == [1, 1, 1]
+    completion, rng = Completion(schema), np.random.default_rng(0)
+    assert completion.modeled.names == ("arrival", "stay", "fee", "lab")
+    again = completion.complete(
+        completion.drop(schema.encode(pa.table(rows))), lambda each: each, rng, None
+    )
+    found = schema.decode(again).to_pydict()
+    assert found["discharge"][1] == datetime.datetime(2024, 2, 29, 0, 16)
+    assert found["cost"] == [513.75, 430.5, 277.5]
+    assert found["hours"][2] == 1.5
+
+
+@pytest.mark.parametrize(
+    ("fact", "same"),
+    [
+        ("discharge = arrival + stay min", "discharge = arrival + stay minutes"),
+        ("discharge = arrival + 1 Hour", "discharge = arrival + 1 hours"),
+        ("stay minutes = discharge - arrival", "stay minutes = discharge - arrival"),
+        ("discharge = arrival + stay days", "discharge = arrival + stay days"),
+    ],
+)
+def test_a_unit_has_one_spelling(fact, same):
+    assert str(Schema(VISITS, facts=[fact]).facts[0]) == same
+
+
+@pytest.mark.parametrize(
+    ("fact", "said"),
+    [
+        ("discharge = arrival + stay mins", "write `minutes` instead of `mins`"),
+        ("discharge = arrival + stay minuts", "Did you mean 'minutes'?"),
+        ("discharge = arrival + stay months", "a month has no fixed length"),
+        ("discharge = arrival + stay / 1440", "there is no `/`"),
+        ("discharge = arrival + stay/1440", "there is no `/`"),
+        ("discharge = arrival + 1 minute * stay", "a unit stands behind the whole product"),
+        ("discharge = arrival + minutes(stay)", "discharge = arrival + stay minutes"),
+        ("discharge = arrival + 0.0007 * stay", "if it counts something else, say so behind it"),
+        ("discharge = arrival + stay minutes + 1", "say what `1` counts, too: `1 days`"),
+        ("discharge minutes = arrival + stay", "'discharge' is a date, and a unit stands behind"),
+        ("stay = discharge - arrival minutes", "`stay minutes = ...`"),
+        ("stay = discharge - arrival in minutes", "`stay minutes = end - start`"),
+        ("hours hours = stay", "say what `stay` counts, too"),
+        ("hours = stay minutes", "say what 'hours' counts, too"),
+        ("cost = fee + 1.75 stay", "`stay` cannot stand there"),
+        ("lab = cost - fee", "'lab' is categorical"),
+    ],
+)
+def test_other_spellings_are_told_apart(fact, said):
+    with pytest.raises(SchemaError) as error:
+        Schema(VISITS, facts=[fact])
+    assert said in str(error.value)
+    assert "Put a value" not in str(error.value)
+
+
+def test_a_check_asks_whether_days_are_meant():
+    schema = Schema({name: VISITS[name] for name in ("arrival", "stay", "discharge")})
+    rows = pa.table(
+        {"arrival": ["2024-02-28 23:30"], "stay": [45], "discharge": ["2024-02-29 00:15"]}
+    )
+    asked = "`stay` counts days there; if it counts something else"
+    for fact, hint in (("stay", True), ("stay minutes", False), ("stay hours", False)):
+        stated = dataclasses.replace(schema, facts=[f"discharge = arrival + {fact}"])
+        assert (asked in stated.check(rows).describe()) == hint

@@ -119,7 +119,7 @@ def test_selected_columns_keep_the_facts_that_speak_of_them(schema):
         ("livng = above", "'livng' is not a column. Did you mean 'living'?"),
         ("above = d1", "set `nullable: true`"),
         ("living = status + above", "'status' is categorical, and only numbers are added"),
-        ("living = flag + above", "write {type: integer, low: 0, high: 1}"),
+        ("flag = above", "write {type: integer, low: 0, high: 1}"),
         ("living = 3", "nothing but numbers"),
         ("above = 0.5 * age", "may lie between two values of 'above'"),
         ("above = 1000 + age", "never lies within the bounds"),

@@ -15,8 +15,8 @@ from nacre.schema.columns.moment import Datetime
 from nacre.schema.columns.numeric import Integer
 from nacre.schema.constraints.statement import Word
 from nacre.schema.draft.products import common_factor
-from nacre.schema.facts.amounts import adds_up, amounts, line
-from nacre.schema.facts.formula import half_step, rounded
+from nacre.schema.facts.amounts import adds_up, amounts, half_step, line
+from nacre.schema.facts.formula import rounded
 from nacre.schema.facts.statement import Term, Together
 
 SOME, ALL = 500, 50_000  # rows in which candidates are found, and in which they are counted
@@ -93,7 +93,7 @@ def _candidates(
 ) -> Iterator[tuple[str, list[Term]]]:
     """Totals and terms that hold in nearly all of some rows."""
     table = np.stack([values[name] for name in names], axis=1)
-    reach = np.array([half_step(columns[name]) * (1 + SLACK) for name in names])
+    reach = np.array([float(half_step(columns[name])) * (1 + SLACK) for name in names])
     dates = np.array([isinstance(columns[name], Datetime) for name in names])
     word = [Word.of_column(name) for name in names]
     for one, other in itertools.combinations(range(len(names)), 2):
@@ -148,7 +148,7 @@ def _share(rows: Rows, total: str, terms: Sequence[Term]) -> float:
         meant += product
     values = _amounts(rows, total)
     there = ~(np.isnan(values) & np.isnan(meant))
-    reach = half_step(rows.schema.columns[total]) * (1 + SLACK)
+    reach = float(half_step(rows.schema.columns[total])) * (1 + SLACK)
     return float((np.abs(values - meant)[there] <= reach).mean()) if there.any() else 0.0
 
 

@@ -152,15 +152,16 @@ def _is_bare(text: str) -> bool:
 
 
 class Reader:
-    """Reads one token after the other."""
+    """Reads one token after the other; `form` says in messages how statements look."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, form: str = FORM) -> None:
+        self.form = form
         self.tokens: list[tuple[str, str]] = []
         place = 0
         while (place := _skip_blanks(text, place)) < len(text):
             match = TOKEN.match(text, place)
             if match is None:
-                raise NotUnderstood(_odd(text[place]))
+                raise NotUnderstood(_odd(text[place], form))
             self.tokens.append((str(match.lastgroup), match[0]))
             place = match.end()
         self.tokens.reverse()
@@ -208,7 +209,7 @@ class Reader:
             raise NotUnderstood(NO_SUMS)
         if kind != "sign":
             raise NotUnderstood(
-                f"a sign such as `<=` or `=` is needed {_before(text)}. {FORM}{_hint(text)}"
+                f"a sign such as `<=` or `=` is needed {_before(text)}. {self.form}{_hint(text)}"
             )
         self.tokens.pop()
         return SPELLINGS.get(text, text)
@@ -217,7 +218,7 @@ class Reader:
         """A column or a value."""
         kind, text = self._next()
         if kind not in ("bare", "value", "column") or (kind == "bare" and text in KEYWORDS):
-            raise NotUnderstood(f"a column or a value is needed {_before(text)}. {FORM}")
+            raise NotUnderstood(f"a column or a value is needed {_before(text)}. {self.form}")
         self.tokens.pop()
         if kind == "bare":
             return Word(text)
@@ -228,6 +229,11 @@ class Reader:
     def next_is_sign(self) -> bool:
         """Whether a sign such as `<=` comes next."""
         return self._next()[0] == "sign"
+
+    @property
+    def ahead(self) -> str:
+        """What comes next, as it is written; nothing at the end."""
+        return self._next()[1]
 
     def skip(self, text: str) -> bool:
         """Whether this keyword or mark comes next; if so it is read."""
@@ -266,7 +272,9 @@ def _hint(text: str) -> str:
     return " Put a value with blanks or signs in quotes, a column's name in backticks."
 
 
-def _odd(sign: str) -> str:
+def _odd(sign: str, form: str) -> str:
     if sign in "\"'`":
         return f"a {sign} is not closed."
-    return f"`{sign}` is not known here. {FORM} Put a value that holds it in quotes."
+    if sign in "()":
+        return f"`{sign}` is not known here: write it without brackets. {form}"
+    return f"`{sign}` is not known here. {form} Put a value that holds it in quotes."

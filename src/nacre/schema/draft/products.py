@@ -12,7 +12,8 @@ from nacre.schema.constraints.statement import Word
 from nacre.schema.draft.guess import ENOUGH, FEW
 from nacre.schema.draft.sample import Sample
 from nacre.schema.draft.sums import Matrix, numbers
-from nacre.schema.facts.formula import half_step, rounded
+from nacre.schema.facts.amounts import half_step
+from nacre.schema.facts.formula import rounded
 from nacre.schema.facts.statement import Formula, Term
 from nacre.schema.schema import Schema
 
@@ -29,7 +30,7 @@ def products(schema: Schema, sample: Sample) -> Iterator[Formula]:
     names, values = numbers(schema, sample, dates=False)
     if len(values) < ENOUGH or not 1 < len(names) <= MOST_COLUMNS:
         return
-    halves = np.array([half_step(schema.columns[name]) for name in names])
+    halves = np.array([float(half_step(schema.columns[name])) for name in names])
     found: set[int] = set()
     for one, total in itertools.permutations(range(len(names)), 2):
         if total in found or one in found:

@@ -14,7 +14,7 @@ from nacre.schema.columns.column import Column
 from nacre.schema.columns.grid import Grid
 from nacre.schema.columns.scale import Scale
 from nacre.schema.constraints.condition import ColumnValues, Condition, Mask
-from nacre.schema.facts.amounts import amounts, line
+from nacre.schema.facts.amounts import amounts, line, units_of
 
 Places: TypeAlias = NDArray[np.int64]
 SLACK = 1e-9  # of a step, or of all values of a column whose values are no steps
@@ -79,7 +79,7 @@ class LookUp:
 @final
 @dataclasses.dataclass(frozen=True, eq=False)
 class Linear:
-    """`column` as an exact sum of numbers, or of a date and days, in whole parts of one.
+    """`column` as an exact sum of numbers, or of a date and a time, in whole parts of one.
 
     Attributes:
         factors: of each source, counted in units of its own last decimal, dates in microseconds.
@@ -130,10 +130,7 @@ class Linear:
 
     def _units(self, view: ColumnValues, name: str) -> tuple[Places, Mask]:
         values, gaps = view[name]
-        values, unit = np.where(gaps, 0, values), self.line(name).unit
-        if values.dtype.kind == "f":
-            values = np.rint(values * float(unit))
-        return values.astype(np.int64), gaps
+        return units_of(self.columns[name], np.where(gaps, 0, values)), gaps
 
 
 @final

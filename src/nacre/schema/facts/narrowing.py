@@ -16,7 +16,7 @@ from nacre.schema.columns.span import Spans, join, meet
 from nacre.schema.constraints.condition import Among, Order
 from nacre.schema.constraints.constraint import Rule
 from nacre.schema.constraints.domain import Contradiction, Domain, Known, listing, narrow
-from nacre.schema.facts.amounts import per_amount
+from nacre.schema.facts.amounts import ends, per_amount
 from nacre.schema.facts.bound import Absence, BoundFact, Linear, LookUp, Near
 
 SLACK = 1e-9  # of float64 sums, relative to their size
@@ -123,8 +123,8 @@ def _linear(
     low = high = constant
     for name, factor in factors.items():
         # As people write it: 0.1 is a tenth, not the float64 beside it.
-        ends = sorted(factor * Fraction(repr(end)) for end in _ends(known[name]))
-        low, high = low + ends[0], high + ends[1]
+        both = sorted(factor * Fraction(repr(end)) for end in _ends(known, name))
+        low, high = low + both[0], high + both[1]
     return low, high
 
 
@@ -132,19 +132,19 @@ def _near(known: Known, fact: Near) -> Range:
     """A sum of products, and what it may be off by, on the scale of its column."""
     low = high = 0.0
     for factor, names in fact.terms:
-        ends: Range = (factor, factor)
+        both: Range = (factor, factor)
         for name in names:
             each = per_amount(fact.columns[name])
-            products = [a * b / each for a in ends for b in _ends(known[name])]
-            ends = (min(products), max(products))
-        low, high = low + ends[0], high + ends[1]
+            products = [a * b / each for a in both for b in _ends(known, name)]
+            both = (min(products), max(products))
+        low, high = low + both[0], high + both[1]
     reach = fact.within * (max(abs(low), abs(high)) if fact.relative else 1.0)
     own = per_amount(fact.columns[fact.column])
     return (low - reach) * own, (high + reach) * own
 
 
-def _ends(domain: Domain) -> Range:
-    return float(domain.spans[0][0]), float(domain.spans[-1][1])
+def _ends(known: Known, name: str) -> Range:
+    return ends(known.scales[name].column, known[name].spans)
 
 
 def _orders(known: Known, rules: Sequence[Rule], facts: Sequence[BoundFact]) -> None:

@@ -3,6 +3,8 @@
     - group determined by code: {A1: A, A2: A, B1: B}    a public look-up table
     - living = above + basement                          a sum or difference, exact
     - departure = arrival + nights                       a date and days, exact
+    - discharge = arrival + stay minutes                 a date and another unit of time
+    - stay minutes = discharge - arrival                 the time between two dates
     - charges = months * price within 5                  a product, within rounding
     - discharged is missing exactly when status = open   a gap and its reason
     - diag2, diag3 are missing together                  one gap in several columns
@@ -25,11 +27,12 @@ from nacre.schema.constraints.statement import (
     joined,
     value_text,
 )
+from nacre.schema.facts.units import read_unit, refuse_rest
 
 FORMS = (
-    "A fact is a statement such as `total = a + b`, `charges = months * price within 5`, `end is "
-    "missing exactly when status = open` or `a, b are missing together`, or a look-up table "
-    "{group determined by code: {A1: A}}."
+    "A fact is a statement such as `total = a + b`, `charges = months * price within 5`, "
+    "`discharge = arrival + stay minutes`, `end is missing exactly when status = open` or `a, b "
+    "are missing together`, or a look-up table {group determined by code: {A1: A}}."
 )
 MISSING = "missing"
 Plain: TypeAlias = "str | dict[str, dict[str, str]]"
@@ -55,32 +58,41 @@ class Determined:
 @final
 @dataclasses.dataclass(frozen=True)
 class Term:
-    """A product of columns and numbers, added or taken away."""
+    """A product of columns and numbers, added or taken away; `unit` is the time that it counts."""
 
     factors: tuple[Word, ...]
     negative: bool = False
+    unit: str = ""
 
     def __str__(self) -> str:
-        return " * ".join(map(str, self.factors))
+        return _counted(" * ".join(map(str, self.factors)), self.unit)
 
 
 @final
 @dataclasses.dataclass(frozen=True)
 class Formula:
-    """A column that is a sum of terms, exactly or `within` so much (in percent: of the sum)."""
+    """A column that is a sum of terms, exactly or `within` so much (in percent: of the sum).
+
+    Attributes:
+        unit: the time that the column counts.
+        within_unit: the time that `within` counts.
+    """
 
     column: Word
     terms: tuple[Term, ...]
     within: float | None = None
     percent: bool = False
+    unit: str = ""
+    within_unit: str = ""
 
     def __str__(self) -> str:
-        text = f"{self.column} = {self.terms[0]}"
+        text = f"{_counted(str(self.column), self.unit)} = {self.terms[0]}"
         for term in self.terms[1:]:
             text += f" {'-' if term.negative else '+'} {term}"
         if self.within is None:
             return text
-        return f"{text} within {value_text(self.within)}{'%' * self.percent}"
+        within = f"{value_text(self.within)}{'%' * self.percent}"
+        return f"{text} within {_counted(within, self.within_unit)}"
 
     def plain(self) -> Plain:
         """The form that is written to files."""
@@ -121,16 +133,20 @@ class Together:
 Fact: TypeAlias = Determined | Formula | Gap | Together
 
 
+def _counted(text: str, unit: str) -> str:
+    return f"{text} {unit}" if unit else text
+
+
 def parse(said: Any) -> Fact:
     """A fact from its plain form; raises NotUnderstood."""
     if isinstance(said, Determined | Formula | Gap | Together):
         return said
     if isinstance(said, str):
-        return _statement(Reader(said))
+        return _statement(Reader(said, FORMS))
     if isinstance(said, Mapping) and len(said) == 1:
         ((head, table),) = said.items()
         if isinstance(head, str) and isinstance(table, Mapping) and table:
-            return _determined(Reader(head), table)
+            return _determined(Reader(head, FORMS), table)
     raise NotUnderstood(FORMS)
 
 
@@ -158,10 +174,11 @@ def _statement(reader: Reader) -> Fact:
         clauses = reader.clauses()
         reader.end()
         return Gap(first, clauses)
+    unit = read_unit(reader)
     if reader.next_is_sign():
         if reader.sign() != "=":
             raise NotUnderstood(f"a fact says `=`; other signs make a constraint. {FORMS}")
-        return _formula(reader, first)
+        return _formula(reader, first, unit)
     if any(reader.skip(sign) for sign in ("+", "-", "*")):
         raise NotUnderstood(
             "what is computed stands alone on the left: write `d = a + b`, not `a + b = d`."
@@ -175,23 +192,26 @@ def _statement(reader: Reader) -> Fact:
     return Together(tuple(columns))
 
 
-def _formula(reader: Reader, column: Word) -> Formula:
+def _formula(reader: Reader, column: Word, unit: str) -> Formula:
     terms = [_term(reader, negative=False)]
     while (plus := reader.skip("+")) or reader.skip("-"):
         terms.append(_term(reader, negative=not plus))
-    within, percent = None, False
+    within, percent, within_unit = None, False, ""
     if reader.skip("within"):
         text = reader.word().text
         percent = text.endswith("%") or reader.skip("%")
         within = as_number(text.removesuffix("%"))
         if not isinstance(within, float) or not 0 < within < float("inf"):
-            raise NotUnderstood("after `within` stands a number above 0, such as 5 or 2%.")
-    reader.end()
-    return Formula(column, tuple(terms), within, percent)
+            raise NotUnderstood(
+                "after `within` stands a number above 0, such as 5, 2% or 30 seconds."
+            )
+        within_unit = read_unit(reader)
+    refuse_rest(reader)
+    return Formula(column, tuple(terms), within, percent, unit, within_unit)
 
 
 def _term(reader: Reader, *, negative: bool) -> Term:
     factors = [reader.word()]
     while reader.skip("*"):
         factors.append(reader.word())
-    return Term(tuple(factors), negative)
+    return Term(tuple(factors), negative, read_unit(reader))
