@@ -50,6 +50,68 @@ def test_one_other_row_is_enough_to_find_none():
     assert found == ("cents = 100 * price",)
 
 
+def visits(n: int = 3000) -> dict[str, np.ndarray]:
+    """Stays in minutes, fees from short lists, codes of which some are rare, gaps."""
+    rng = np.random.default_rng(5)
+    codes = np.array([f"{chapter}{k}" for chapter in "ABCDEF" for k in range(10, 30)])
+    code = codes[np.minimum(rng.geometric(0.04, n) - 1, len(codes) - 1)]
+    arrival = np.datetime64("2024-01-01T00:00:00") + rng.integers(0, 500_000, n) * 60
+    wait, urgency = rng.integers(0, 200, n), rng.integers(1, 6, n)
+    stay = wait + rng.integers(1, 300, n)
+    fee = np.array([0, 900, 600, 350, 200, 120])[urgency]
+    lab = np.where(rng.random(n) < 0.5, 0, 85)
+    return {
+        "urgency": urgency,
+        "code": code,
+        "chapter": np.array([each[0] for each in code]),
+        "arrival": arrival,
+        "wait": wait,
+        "stay": stay,
+        "discharge": arrival + 60 * stay,
+        "hours": np.round(stay / 60, 1),
+        "fee": fee,
+        "lab": lab,
+        "cost": np.round(fee + 1.75 * stay + lab, 2),
+        "pain": rng.integers(0, 11, n),
+    }
+
+
+def test_stays_weighted_sums_orders_and_tables_with_rare_codes_are_found():
+    columns = visits()
+    table = pa.table(columns)
+    found = survey(lambda: table)
+    rare = sum(np.unique(columns["code"], return_counts=True)[1] < 10)
+    assert 10 < rare < 60
+    assert found.suggested.constraints == ("wait < stay",)  # not `pain < cost`, `stay <= cost`
+    said = [each if isinstance(each, str) else next(iter(each)) for each in found.suggested.facts]
+    assert said == [
+        "discharge = arrival + stay minutes",
+        "hours hours = discharge - arrival within 0.05",
+        "cost = 1.75 * stay + fee + lab",
+        "chapter determined by code",
+        "fee determined by urgency",
+    ]
+    text = found.to_yaml()
+    assert "#   # told by fewer than 10 rows each: '" in text
+    start = text.index("# constraints:")
+    meant = text[:start] + text[start:].replace("\n# ", "\n").removeprefix("# ")
+    confirmed = Schema.parse(meant)
+    assert len(confirmed.facts) == 5
+    checked = confirmed.check(table)
+    assert not any((*checked.facts.values(), *checked.constraints.values()))
+
+
+def test_sums_and_orders_that_hold_nearly_always_are_none():
+    columns = visits()
+    for name, more in (("cost", 1.0), ("stay", -300), ("discharge", 3600)):
+        columns[name][17] += more
+    columns["chapter"][17] = "Z"
+    found = survey(lambda: pa.table(columns)).suggested
+    said = [each if isinstance(each, str) else next(iter(each)) for each in found.facts]
+    assert said == ["fee determined by urgency"]
+    assert found.constraints == ("arrival <= discharge",)
+
+
 def test_a_private_draft_goes_by_names_and_types_alone():
     date = Datetime(low="2024-01-01", high="2024-12-31")
     columns = {"check_in": date, "checkOut": date, "nights": Integer(low=0, high=30)}
@@ -57,6 +119,9 @@ def test_a_private_draft_goes_by_names_and_types_alone():
     assert "# facts:\n#   - checkOut = check_in + nights\n" in text
     assert all(line.startswith("# ") for line in text.splitlines())
     assert "no row was looked at" in text
+    minute = Datetime(low="2024-01-01", high="2024-12-31", step="1min")
+    stay = {"arrival": minute, "discharge": minute, "stay_min": Integer(low=0, high=3000)}
+    assert "#   - discharge = arrival + stay_min minutes\n" in name_hints(Schema(stay))
     other = {"check_in": date, "booked": date, "nights": Integer(low=0, high=30)}
     assert name_hints(Schema(other)) == ""
     words = {**columns, "nights": Categorical(values=["1", "2"])}

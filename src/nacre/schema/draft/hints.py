@@ -16,6 +16,7 @@ from nacre.schema.schema import Schema
 STARTS = "arrival arrive arrived checkin admission admitted admit start started begin opened from"
 ENDS = "departure depart departed checkout discharge discharged end ended finish closed until to"
 LENGTHS = "nights days stay los duration length"
+COUNTED = {"minutes": "min mins minute minutes", "hours": "h hr hrs hour hours"}  # days else
 HEAD = """\
 # By their names and types alone (no row was looked at): if it holds in every row and is public,
 # take the `# ` away, and the column on the left is computed, exactly, and need not be learned.
@@ -30,14 +31,18 @@ def name_hints(schema: Schema) -> str:
 
 
 def _stays(schema: Schema) -> Iterator[str]:
-    """`departure = arrival + nights`, where one date starts, one ends and one number counts."""
+    """`departure = arrival + nights`, where one date starts, one ends and one number counts.
+
+    `stay_min` and `los_hours` say what they count.
+    """
     dates = {n: c for n, c in schema.columns.items() if isinstance(c, Datetime)}
     counts = {n: c for n, c in schema.columns.items() if isinstance(c, Integer)}
     starts, ends = (_called(dates, those) for those in (STARTS, ENDS))
     lengths = _called(counts, LENGTHS)
     if len(starts) == len(ends) == len(lengths) == 1 and starts != ends:
         end, start, length = (Word.of_column(each[0]) for each in (ends, starts, lengths))
-        fact = f"{end} = {start} + {length}"
+        units = [unit for unit, those in COUNTED.items() if _called(lengths, those)]
+        fact = " ".join([f"{end} = {start} + {length}", *units[:1]])
         if not understand_facts([fact], schema.columns, schema.label, known=True)[2]:
             yield fact
 

@@ -10,40 +10,38 @@ import numpy as np
 
 from nacre.schema.constraints.statement import Word
 from nacre.schema.draft.guess import ENOUGH, FEW
-from nacre.schema.draft.sample import Sample
-from nacre.schema.draft.sums import Matrix, numbers
-from nacre.schema.facts.amounts import half_step
+from nacre.schema.draft.seen import Matrix, Numbers
 from nacre.schema.facts.formula import rounded
 from nacre.schema.facts.statement import Formula, Term
-from nacre.schema.schema import Schema
 
 MOST_COLUMNS = 60  # among which they are looked for
 DIGITS = 4  # of a factor: a tax rate has as many, what merely correlates has more
 SLACK = 1e-6  # of half a step
 
 
-def products(schema: Schema, sample: Sample) -> Iterator[Formula]:
+def products(numbers: Numbers) -> Iterator[Formula]:
     """Facts such as `vat = 0.19 * price within 0.005` and `charges = nights * price`.
 
     Each is within half a step of its column, which is what rounding leaves.
     """
-    names, values = numbers(schema, sample, dates=False)
+    numbers = numbers.without(numbers.dates).complete
+    names, values, columns = numbers.names, numbers.values, numbers.columns
     if len(values) < ENOUGH or not 1 < len(names) <= MOST_COLUMNS:
         return
-    halves = np.array([float(half_step(schema.columns[name])) for name in names])
-    found: set[int] = set()
+    lists = {place for place in range(len(names)) if not numbers.computable(place)}
+    found: set[int] = set(lists)
     for one, total in itertools.permutations(range(len(names)), 2):
-        if total in found or one in found:
+        if total in found or one in found - lists:
             continue
-        factor = common_factor(values[:, total], values[:, one], halves[total])
+        factor = common_factor(values[:, total], values[:, one], float(numbers.halves[total]))
         if factor is not None:
             found.add(total)
             times = () if factor == 1 else (Word(f"{factor:g}"),)
             term = Term((*times, Word.of_column(names[one])))
-            yield rounded(names[total], [term], schema.columns)
-    for total, (one, other) in _pairs(values, halves, found):
+            yield rounded(names[total], [term], columns)
+    for total, (one, other) in _pairs(values, numbers.halves, found, lists):
         term = Term((Word.of_column(names[one]), Word.of_column(names[other])))
-        yield rounded(names[total], [term], schema.columns)
+        yield rounded(names[total], [term], columns)
 
 
 def common_factor(total: Matrix, one: Matrix, half: float) -> float | None:
@@ -64,7 +62,7 @@ def common_factor(total: Matrix, one: Matrix, half: float) -> float | None:
 
 
 def _pairs(
-    values: Matrix, halves: Matrix, known: set[int]
+    values: Matrix, halves: Matrix, known: set[int], lists: set[int]
 ) -> Iterator[tuple[int, tuple[int, int]]]:
     """Columns that are the product of two others, each found once."""
     found = set(known)
@@ -75,7 +73,7 @@ def _pairs(
         apart = np.abs(first - (first[:, one] * first[:, other])[:, None])
         for total in np.flatnonzero((apart <= widest).all(axis=0)).tolist():
             parts = values[:, [one, other]]
-            if total in found or total in (one, other) or {one, other} & found:
+            if total in found or total in (one, other) or {one, other} & (found - lists):
                 continue
             if ((parts != 0) & (parts != 1)).all(axis=1).sum() < FEW:
                 continue

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
+from textwrap import wrap
 from typing import Any, final
 
 import yaml
@@ -12,6 +14,8 @@ HEAD = """\
 # know. Take the `# ` away from those that are (and from the line above them), delete the rest.
 """
 SOME = "# They hold in {:,} of the rows; `nacre schema check` counts those that break them.\n"
+SHOWN = 12  # in the terminal
+LONG = 30  # characters of a key, which then has a line of its own
 
 
 @final
@@ -22,48 +26,66 @@ class Suggested:
     Attributes:
         facts: plain forms, as `Schema` takes them.
         constraints: likewise.
-        rows: how many rows were looked at; None for all of them.
+        rows: how many rows were looked at.
+        some: whether there are others.
+        remarks: what the reviewer of a fact has to know, by its text.
     """
 
     facts: tuple[Any, ...] = ()
     constraints: tuple[Any, ...] = ()
-    rows: int | None = None
+    rows: int = 0
+    some: bool = False
+    remarks: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def to_yaml(self) -> str:
         """Comments, to stand behind a schema; nothing if there is nothing to suggest."""
         if not self.facts and not self.constraints:
             return ""
-        text = HEAD
-        if self.rows is not None:
-            text += SOME.format(self.rows)
+        text = HEAD + (SOME.format(self.rows) if self.some else "")
         for name, said in (("constraints", self.constraints), ("facts", self.facts)):
             if said:
-                lines = [f"{name}:", *(line for each in said for line in entry_lines(each))]
+                lines = [f"{name}:", *(line for each in said for line in self._lines(each))]
                 text += "".join(f"# {line}\n" for line in lines)
         return text
 
+    def _lines(self, said: Any) -> list[str]:
+        """A fact, below what is to be known of it; still a comment where the fact is none."""
+        remark = self.remarks.get(_head(said), "")
+        return [*(f"  # {line}" for line in wrap(remark, 86)), *entry_lines(said)]
+
     def describe(self) -> str:
-        """How many there are, for the terminal."""
-        count = len(self.facts) + len(self.constraints)
-        if not count:
+        """Which there are, for the terminal."""
+        heads = [_head(each) for each in (*self.constraints, *self.facts)]
+        if not heads:
             return ""
-        what = (
-            "1 fact that every row keeps stands" if count == 1 else f"{count} facts that every row"
+        rows = f"{self.rows:,} rows that were looked at" if self.some else f"{self.rows:,} rows"
+        listed = [f"  {head}" for head in heads[:SHOWN]]
+        if len(heads) > SHOWN:
+            listed.append(f"  and {len(heads) - SHOWN} more")
+        one = len(heads) == 1
+        return "\n".join(
+            [
+                f"Found to hold in all {rows}; {'it stands' if one else 'they stand'} at the end "
+                "of the draft, commented out. Confirm what is public, and it need not be learned:",
+                *listed,
+            ]
         )
-        return (
-            f"{what if count == 1 else f'{what} keeps stand'} at the end of the draft, commented "
-            "out: confirm what is public, and it need not be learned."
-        )
+
+
+def _head(said: Any) -> str:
+    """A fact or constraint without the entries of its table."""
+    return said if isinstance(said, str) else ", ".join(said)
 
 
 def entry_lines(said: Any) -> list[str]:
     """One entry of a YAML list; a look-up table is filled into lines."""
     table = not isinstance(said, str)
+    long = table and any(len(key) > LONG for entries in said.values() for key in entries)
     written = yaml.safe_dump(
         [said],
-        default_flow_style=None if table else False,
+        default_flow_style=None if table and not long else False,
         sort_keys=False,
         allow_unicode=True,
-        width=90 if table else 10**6,
+        width=90 if table and not long else 10**6,
     )
     return [f"  {line}" for line in written.splitlines()]

@@ -168,6 +168,15 @@ def _orders(known: Known, rules: Sequence[Rule], facts: Sequence[BoundFact]) -> 
                 raise Contradiction(f"'{order.left}': no value is left by {listing(said)}.")
 
 
+def surely_ordered(
+    columns: Mapping[str, Column], facts: Sequence[BoundFact], first: str, last: str
+) -> bool:
+    """Whether bounds and sums alone leave no row in which `first` exceeds `last`."""
+    sums = {fact.column: fact for fact in facts if isinstance(fact, Linear)}
+    factors, constant, _ = _difference(Order(last, ">=", first), sums)
+    return _linear(Known(columns), factors, constant)[0] >= 0
+
+
 def _difference(
     order: Order, sums: Mapping[str, Linear]
 ) -> tuple[dict[str, Fraction], Fraction, list[str]]:
