@@ -134,6 +134,6 @@ def _values(schema: Schema, name: str, counts: Array) -> Bins:
     said = [names[code] for code in kept]
     lumped = len(names) - len(kept)
     if lumped:
-        said.append(f"{lumped} others")
+        said.append(f"{lumped:,} others")
     codes = np.append(kept, [-1] * bool(lumped)).astype(np.int64)
     return Bins(group, tuple(said), codes, codes, np.ones(len(said), bool))

@@ -1,5 +1,7 @@
 """Facts that the real rows keep and the synthetic rows break are named, with what to declare."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -67,8 +69,8 @@ def shuffled() -> TableComparison:
 def test_each_kind_is_found(shuffled):
     found = {each.fact: each for each in shuffled.identities}
     assert list(found) == [
-        "departure = arrival + nights",
         "total = nights * price",
+        "departure = arrival + nights",
         "floor determined by room",
         "agent, company are missing together",
     ]
@@ -82,10 +84,66 @@ def test_each_kind_is_found(shuffled):
 def test_it_is_said_in_plain_words(shuffled):
     (found,) = identity_findings(shuffled)
     assert found.level == "avoid"
-    assert "`floor determined by room` holds in 100% of the real rows and 1" in found.text
-    assert "of the real rows in which one of them is missing" in found.text
-    assert "Declare those that are public as facts" in found.text
+    assert found.text.startswith("Facts that all 4,000 real rows keep are broken here: of the ")
+    assert re.search("1[0-9]% keep `floor determined by room`", found.text)
+    assert "of those in which one of them is missing keep `agent, company are" in found.text
+    nearly = r"Nearly all real rows keep `departure = arrival \+ nights` \(99.\d%, here <1%\)"
+    assert re.search(nearly, found.text)
+    assert "100% of the synthetic rows break one of these." in found.text
+    assert "as `facts` (computed exactly, at no cost)" in found.text
     assert not list(impossible_findings(shuffled))  # nothing is said twice
+
+
+def test_stays_weighted_sums_orders_and_many_codes_are_counted():
+    rng, codes = np.random.default_rng(4), [f"{c}{k}" for c in "ABCD" for k in range(10, 60)]
+    moment = {"low": "2024-01-01", "high": "2025-03-01", "step": "1min"}
+    schema = Schema(
+        {
+            "code": Categorical(values=codes),
+            "chapter": Categorical(values=list("ABCD")),
+            "start": Datetime(**moment),
+            "wait": Integer(low=0, high=900),
+            "stay": Integer(low=0, high=1400),
+            "end": Datetime(**moment),
+            "fee": Categorical(values=["120", "350", "900"]),
+            "cost": Real(low=0, high=4000, decimals=2),
+        }
+    )
+    code, wait = rng.choice(codes, 6000), rng.integers(0, 300, 6000)
+    stay, fee = wait + rng.integers(1, 400, 6000), rng.choice([120, 350, 900], 6000)
+    start = np.datetime64("2024-01-01T00:00:00") + 60 * rng.integers(0, 500_000, 6000)
+    real = pd.DataFrame(
+        {
+            "code": code,
+            "chapter": [each[0] for each in code],
+            "start": start,
+            "wait": wait,
+            "stay": stay,
+            "end": start + 60 * stay,
+            "fee": fee.astype(str),
+            "cost": fee + 1.75 * stay,
+        }
+    )
+    both = [real, real.apply(lambda column: rng.permutation(column.to_numpy()))]
+    real, other = (read(frame, schema, "a table") for frame in both)
+    comparison = TableComparison(
+        name="s", real=real, synthetic=other, train=real, test=real, label=None, models=()
+    )
+    found = {each.fact: each for each in comparison.identities}
+    assert list(found) == [
+        "end = start + stay minutes",
+        "cost = 1.75 * stay + fee",
+        "chapter determined by code",
+        "wait < stay",
+    ]
+    assert all(each.real == 1 for each in found.values())
+    assert found["chapter determined by code"].synthetic == pytest.approx(0.25, abs=0.03)
+    assert found["wait < stay"].synthetic == pytest.approx(
+        (both[1]["wait"] < both[1]["stay"]).mean(), abs=1e-12
+    )
+    (said,) = identity_findings(comparison)
+    assert "0% keep `end = start + stay minutes`" in said.text
+    assert "or as `constraints`" in said.text
 
 
 def test_nothing_is_said_where_they_hold():

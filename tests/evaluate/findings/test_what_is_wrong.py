@@ -37,12 +37,14 @@ SCHEMA = Schema(
 def people(seed: int) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     code = rng.choice(CODES, N)
+    either = np.isin(code, ["A0", "A1", "B0", "B1"])  # codes do not quite tell the group
+    any_group = np.random.default_rng(seed + 9).choice(["A", "B"], N)
     ward = rng.integers(0, 6, N)
     income = np.where(rng.random(N) < 0.11, 0, rng.normal(3000, 800, N).round())
     return pd.DataFrame(
         {
             "code": code,
-            "group": [each[0] for each in code],
+            "group": np.where(either, any_group, [each[0] for each in code]),
             "income": np.where(rng.random(N) < 0.1, np.nan, income),
             "ward": ward,
             "cost": rng.normal(100 + 50 * ward, 10).round(),

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from nacre.evaluate.report.figures.canvas import drawing, new_figure
-from nacre.evaluate.report.figures.columns import _edges
+from nacre.evaluate.report.figures.columns import _draw_category, _edges
+from nacre.evaluate.tables.rows import Rows
 from nacre.report.figures.warp import Warp, warp_for
+from nacre.schema import Categorical, Schema
 
 
 @pytest.fixture
@@ -54,3 +56,14 @@ def test_the_last_bin_is_as_wide_as_the_values_reach(days):
     values = np.arange(days) / (days - 1)
     counts = np.histogram(values, _edges([values], days - 1))[0]
     assert counts[-1] > 0.85 * counts[0]
+
+
+@pytest.mark.parametrize(("values", "last"), [(10, "v9"), (12, "3 others")])
+def test_one_value_is_not_called_others(values, last):
+    schema = Schema({"a": Categorical(values=[f"v{i}" for i in range(values)])})
+    codes = np.repeat(np.arange(values), np.arange(values, 0, -1) * 3).astype(np.uint8)
+    rows = Rows(schema, (), (codes,))
+    with drawing():
+        figure = _draw_category("a", rows, [rows])
+        labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert labels[-1] == last

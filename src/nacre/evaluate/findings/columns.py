@@ -1,6 +1,6 @@
 """What is said of single columns."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from nacre.evaluate.findings.finding import Finding
 from nacre.evaluate.findings.gaps import Gap
@@ -11,8 +11,11 @@ from nacre.evaluate.findings.words import more, percent
 AVOID_TV, CARE_TV = 0.10, 0.05
 
 
-def column_findings(gaps: Mapping[str, Gap]) -> Iterator[Finding]:
-    """Columns that are wrong, columns to take care with, or that all are right."""
+def column_findings(gaps: Mapping[str, Gap], numbers: Container[str]) -> Iterator[Finding]:
+    """Columns that are wrong, columns to take care with, or that all are right.
+
+    Only of `numbers` there are averages.
+    """
     # The verdict rests on what chance does not explain, so that is what is printed.
     wrong = [(gap.excess, name) for name, gap in gaps.items()]
     bad = [(gap, name) for gap, name in wrong if gap > AVOID_TV]
@@ -22,11 +25,13 @@ def column_findings(gaps: Mapping[str, Gap]) -> Iterator[Finding]:
         return ", ".join(f"{name} ({percent(gap)})" for gap, name in some)
 
     if bad:
+        averages = all(name in numbers for _, name in bad[:5])
+        uses = "counts, averages or shares" if averages else "counts or shares"
         yield Finding(
             "avoid",
             "Columns",
-            f"Do not use it for counts, averages or shares of {shown(bad[:5])}{more(bad, 5)}: this "
-            f"share of the rows has the wrong value, beyond what chance explains.",
+            f"Do not use it for {uses} of {shown(bad[:5])}{more(bad, 5)}: this share of the rows "
+            "has the wrong value, beyond what chance explains.",
             10 * bad[0][0] + len(bad),
         )
     if doubtful:

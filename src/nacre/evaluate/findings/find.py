@@ -37,10 +37,11 @@ def find(
         if score.table == table:
             mine.setdefault(score.metric, []).append(score)
     schema = comparison.real.schema
+    gaps = column_gaps(itertools.chain.from_iterable(mine.values()), table)
     found = [
         *alarms(mine, guarantee),
         *_few(comparison),
-        *column_findings(column_gaps(itertools.chain.from_iterable(mine.values()), table)),
+        *column_findings(gaps, {name for name in schema.names if comparison.real.is_number(name)}),
         *(clock_findings(comparison.clocks) if "tv1" in mine else ()),
         *(shift_findings(comparison.shifts, schema) if "shifts" in mine else ()),
         *(group_findings(comparison.group_shifts, schema) if "group-medians" in mine else ()),

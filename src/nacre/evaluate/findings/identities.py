@@ -1,19 +1,27 @@
-"""What is said of facts that nearly every real row keeps, and the synthetic rows do not."""
+"""What is said of facts that the real rows keep, and the synthetic rows do not."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+import numpy as np
 
 from nacre.evaluate.findings.finding import Finding
 from nacre.evaluate.findings.words import more
 from nacre.evaluate.tables.comparison import TableComparison
-from nacre.evaluate.tables.identities import Identity
+from nacre.evaluate.tables.identity import Identity
 
 AVOID, CARE = 0.10, 0.02  # of the rows, which break it here though not there
-SHOWN = 5
+SELDOM, BY_CHANCE = 0.001, 10  # of what all real rows keep; and rows so few of which may be chance
+SHOWN = 8
 
 
 def broken_identities(comparison: TableComparison) -> list[Identity]:
     """Those that the real table keeps and the synthetic one breaks, worst first."""
-    found = [each for each in comparison.identities if each.real - each.synthetic > CARE]
+    seldom = max(SELDOM, BY_CHANCE / max(len(comparison.real), 1))
+    found = [
+        each
+        for each in comparison.identities
+        if each.real - each.synthetic > (min(seldom, CARE) if each.real == 1 else CARE)
+    ]
     return sorted(found, key=lambda each: each.synthetic - each.real)
 
 
@@ -23,31 +31,58 @@ def identity_findings(comparison: TableComparison) -> Iterator[Finding]:
     if not broken:
         return
     worst = broken[0].real - broken[0].synthetic
-    said = "; ".join(_said(each) for each in broken[:SHOWN])
-    asked, them = "If that is public, declare it as a fact", "it"
+    shown = broken[:SHOWN]
+    always, nearly = ([each for each in shown if (each.real == 1) is so] for so in (True, False))
+    said = []
+    if always:
+        what = "Facts that all" if len(always) > 1 else "A fact that all"
+        are = "are" if len(always) > 1 else "is"
+        listed = ", ".join(
+            f"{_share(each.synthetic)}{_of(each)} keep `{each.fact}`" for each in always
+        )
+        rest = "" if nearly else more(broken, SHOWN)
+        said.append(
+            f"{what} {len(comparison.real):,} real rows keep {are} broken here: of the synthetic "
+            f"rows only {listed}{rest}."
+        )
+    if nearly:
+        listed = ", ".join(
+            f"`{each.fact}` ({_share(each.real)}{_of(each)}, here {_share(each.synthetic)})"
+            for each in nearly
+        )
+        said.append(f"Nearly all real rows keep {listed}{more(broken, SHOWN)}.")
     if len(broken) > 1:
-        asked, them = "Declare those that are public as facts", "them"
-    some = any(each.real < 1 for each in broken[:SHOWN])
-    except_for = " Rows that break a fact do not fit such a schema." if some else ""
+        rows = np.any([each.breaks for each in broken], axis=0)
+        said.append(f"{_share(float(rows.mean()))} of the synthetic rows break one of these.")
     yield Finding(
         "avoid" if worst > AVOID else "care",
         "Facts",
-        f"{said}{more(broken, SHOWN)}. {asked} in the schema: a fit then computes {them}, exactly, "
-        f"in every row and at no cost.{except_for}",
+        " ".join([*said, _advice(broken)]),
         20 * worst,
     )
 
 
-def _said(identity: Identity) -> str:
+def _advice(broken: Sequence[Identity]) -> str:
+    """What to write into the schema."""
+    ways = []
+    if any(not each.order for each in broken):
+        ways.append("as `facts` (computed exactly, at no cost)")
+    if any(each.order for each in broken):
+        ways.append("as `constraints` (no sampled row breaks them)")
+    what = "what of this is public" if len(broken) > 1 else "it, if it is public,"
+    said = f"Declare {what} in the schema, {' or '.join(ways)}."
+    if any(each.real < 1 for each in broken):
+        said += " Rows that break a fact do not fit such a schema."
+    return said
+
+
+def _of(identity: Identity) -> str:
+    """Of which rows a share is, where it is not all."""
     if identity.fact.endswith("missing together"):
-        return (
-            f"`{identity.fact}` holds in {_share(identity.real)} of the real rows in which one of "
-            f"them is missing and {_share(identity.synthetic)} of the synthetic ones"
-        )
-    return (
-        f"`{identity.fact}` holds in {_share(identity.real)} of the real rows and "
-        f"{_share(identity.synthetic)} of the synthetic ones"
-    )
+        return " of those in which one of them is missing"
+    if " is missing exactly when " in identity.fact:
+        return " of those in which it is missing or should be"
+    return ""
 
 
 def _share(share: float) -> str:

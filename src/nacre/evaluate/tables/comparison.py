@@ -11,7 +11,8 @@ from nacre.evaluate.tables.classifiers import REGRESSORS, Prediction, available,
 from nacre.evaluate.tables.clock import Clock, find_clocks
 from nacre.evaluate.tables.features import Features
 from nacre.evaluate.tables.group_shifts import find_group_shifts
-from nacre.evaluate.tables.identities import Identity, find_identities
+from nacre.evaluate.tables.identities import find_identities
+from nacre.evaluate.tables.identity import Identity
 from nacre.evaluate.tables.pairs import Pair, PairMatrices, Place, compare_pairs
 from nacre.evaluate.tables.randomness import generator
 from nacre.evaluate.tables.rows import Coded, Rows

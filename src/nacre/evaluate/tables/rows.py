@@ -117,6 +117,10 @@ class Rows:
         missing = self.missing(name)
         return unit if missing is None else np.where(missing, np.float32(np.nan), unit)
 
+    def tick(self, name: str) -> np.ndarray:
+        """A number's or date's ticks; any where it is missing."""
+        return self.ticks[self._numbers[name]].astype(np.int64)
+
     def values(self, name: str) -> np.ndarray:
         """A number as it is written, a date in microseconds since 1970; NaN where missing."""
         scale = Scale(self.schema.columns[name])

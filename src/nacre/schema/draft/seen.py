@@ -125,7 +125,7 @@ class Numbers:
 
     @property
     def complete(self) -> Numbers:
-        """Those that most rows have and that take three values, in rows in which none is missing."""
+        """Those that most rows have, of three values or more, in rows in which none is missing."""
         often = np.isfinite(self.values).mean(axis=0) > 0.5 if len(self.values) else []
         most = self.without(
             {name for name, there in zip(self.names, often, strict=True) if not there}

@@ -127,12 +127,14 @@ def _draw_category(name: str, real: Rows, tables: list[Rows]) -> Any:
         shares.append(np.bincount(column.codes, minlength=column.size) / len(rows))
     ordered = real.schema.columns[name].type in {"ordinal", "boolean"}
     order = np.argsort(-shares[0], kind="stable")
-    kept, rest = order[:MOST_BARS], order[MOST_BARS:]
+    # A single one left over has a name of its own.
+    shown_bars = len(order) if len(order) <= MOST_BARS + 1 else MOST_BARS
+    kept, rest = order[:shown_bars], order[shown_bars:]
     kept = np.sort(kept) if ordered else kept
     labels = [short(names[code], 20) for code in kept]
     shown = [share[kept] for share in shares]
     if len(rest):
-        labels.append(f"{len(rest)} others")
+        labels.append(f"{len(rest):,} others")
         shown = [np.append(s, share[rest].sum()) for s, share in zip(shown, shares, strict=True)]
     figure, axes = new_figure(WIDTH, HEIGHT)
     places = np.arange(len(labels))
