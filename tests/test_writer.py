@@ -6,8 +6,8 @@ import pyarrow.parquet
 import pytest
 
 from nacre.rows import open_source
-from nacre.schema import Integer, Real, Schema
-from nacre.schema.written import decimals
+from nacre.schema import Datetime, Integer, Real, Schema
+from nacre.schema.written import clocks, decimals
 from nacre.writer import Writer
 
 SCHEMA = Schema(
@@ -58,3 +58,17 @@ def test_csv_has_the_declared_decimals_and_is_read_as_it_was(table, tmp_path):
 def test_parquet_keeps_its_types(table, tmp_path):
     path = written(tmp_path / "rows.parquet", table)
     assert pyarrow.parquet.read_table(path).equals(table)
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [("1d", "2024-03-01"), ("15min", "2024-03-01 00:00"), ("1s", "2024-03-01 00:00:00")],
+)
+def test_times_are_written_as_finely_as_their_step(tmp_path, step, said):
+    schema = Schema({"at": Datetime(low="2024-01-01", high="2024-12-31", step=step)})
+    rows = schema.decode(schema.encode(pa.table({"at": ["2024-03-01"]})))
+    path = tmp_path / "rows.csv"
+    with Writer(path, like=path, clocks=clocks(schema)) as writer:
+        writer.write(rows)
+    assert path.read_text() == f"at\n{said}\n"
+    assert open_source(path, schema).check(schema).ok

@@ -219,7 +219,7 @@ class Model:
         Returns:
             What became of the candidates: `rate`, `describe()`.
         """
-        from nacre.schema.written import decimals
+        from nacre.schema.written import clocks, decimals
         from nacre.writer import Writer, check_name
 
         if isinstance(self.encoder, ImageEncoder):
@@ -231,7 +231,13 @@ class Model:
         tables = iter(drawing) if many == 1 else drawing.parallel(self.save, load, where, many)
         with (
             whole_or_none(Path(path)) as partial,
-            Writer(partial, like=kind, safe=safe_csv, decimals=decimals(self.schema)) as writer,
+            Writer(
+                partial,
+                like=kind,
+                safe=safe_csv,
+                decimals=decimals(self.schema),
+                clocks=clocks(self.schema),
+            ) as writer,
         ):
             for table in tables:
                 writer.write(table)

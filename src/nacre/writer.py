@@ -42,7 +42,8 @@ class Writer:
     """Writes Arrow tables of one schema to `path`, in the form that the name of `like` says.
 
     In CSV a number has as many `decimals` as its column is said to have, so that 90 is written as
-    90.00 beside 98.80; in Parquet it is a float64 in either case.
+    90.00 beside 98.80, and a time as many letters of 2024-12-31 18:30:00 as `clocks` says; in
+    Parquet they are float64 and timestamps in either case.
 
     With `safe`, a text in CSV that a spreadsheet could run as a formula gets an apostrophe before
     it, which spreadsheets take away again and other programs do not.  Numbers and dates stay as
@@ -60,9 +61,10 @@ class Writer:
         like: Path,
         safe: bool = False,
         decimals: Mapping[str, int] | None = None,
+        clocks: Mapping[str, int] | None = None,
     ):
         name = like.name.lower()
-        self._decimals = decimals or {}
+        self._decimals, self._clocks = decimals or {}, clocks or {}
         self._safe, self.formulas = safe, set[str]()
         self.rows = 0
         self._parquet: pa.parquet.ParquetWriter | None = None
@@ -94,6 +96,7 @@ class Writer:
             header = not self._started
             found = _formulas(table)
             table = _with_decimals(_plain(table), self._decimals)
+            table = _with_clocks(table, self._clocks)
             if self._safe:
                 names = [_quoted_name(name) for name in table.column_names]
                 table = _with_apostrophes(table, found).rename_columns(names)
@@ -119,6 +122,16 @@ def _with_decimals(table: pa.Table, decimals: Mapping[str, int]) -> pa.Table:
         if field.name in decimals and pa.types.is_floating(field.type):
             kind = pa.decimal128(PRECISION, decimals[field.name])
             table = table.set_column(place, field.name, pc.cast(table.column(place), kind))
+    return table
+
+
+def _with_clocks(table: pa.Table, clocks: Mapping[str, int]) -> pa.Table:
+    """The table with times as text, without the seconds or parts of them that are always zero."""
+    for place, field in enumerate(table.schema):
+        if field.name in clocks and pa.types.is_timestamp(field.type):
+            text = pc.cast(pc.cast(table.column(place), pa.timestamp("s")), pa.string())
+            short = pc.utf8_slice_codeunits(text, 0, clocks[field.name])
+            table = table.set_column(place, field.name, short)
     return table
 
 

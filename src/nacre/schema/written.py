@@ -6,10 +6,12 @@ import numpy as np
 import pyarrow as pa
 
 from nacre.schema.columns.column import Column
+from nacre.schema.columns.moment import UNITS, Datetime
 from nacre.schema.columns.numeric import Integer, Real
 from nacre.schema.schema import Schema
 
 MISSING = "missing"
+MINUTE, SECOND = len("2024-12-31 18:30"), len("2024-12-31 18:30:00")
 
 
 def value_names(schema: Schema, name: str) -> list[str]:
@@ -30,6 +32,20 @@ def decimals(schema: Schema) -> dict[str, int]:
         for name, column in schema.columns.items()
         if isinstance(column, Real) and column.decimals is not None and not column.missing
     }
+
+
+def clocks(schema: Schema) -> dict[str, int]:
+    """How many letters of 2024-12-31 18:30:00 CSV files write of a time, by its step.
+
+    Those of whole days are dates, and those finer than a second are written in full.
+    """
+    found = {}
+    for name, column in schema.columns.items():
+        if not isinstance(column, Datetime) or column.format is not None or column.whole_days:
+            continue
+        if column.whole(UNITS["s"]):
+            found[name] = MINUTE if column.whole(UNITS["min"]) else SECOND
+    return found
 
 
 def holds_years(column: Column) -> bool:

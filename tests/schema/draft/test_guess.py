@@ -155,3 +155,17 @@ def test_a_frame_in_python(tmp_path):
         schema.require_usable()
     persons = nacre.draft(frame, unit={"column": "id", "rows": 3})
     assert persons.schema.unit.rows == 3 and "held by 10 persons" in persons.describe()
+
+
+@pytest.mark.parametrize(
+    ("cell", "step", "form"),
+    [
+        ("2024-03-{:02d} 08:39", "1min", None),  # as files are written anyway
+        ("2024-03-{:02d} 08:39:00", "1min", "%Y-%m-%d %H:%M:%S"),
+        ("2024-03-{:02d}T08:39:10", "1s", "%Y-%m-%dT%H:%M:%S"),
+        ("2024-03-{:02d}T08:39:10.5", "1ms", None),
+    ],
+)
+def test_times_are_written_again_as_they_came(cell, step, form):
+    column = survey(pa.table({"at": [cell.format(k % 28 + 1) for k in range(60)]})).schema
+    assert (column.columns["at"].step, column.columns["at"].format) == (step, form)

@@ -102,7 +102,11 @@ class Datetime(Column):
     @property
     def whole_days(self) -> bool:
         """Whether every tick is midnight, so that decoded values are dates."""
-        return self.length % DAY == 0 and self.start % DAY == 0
+        return self.whole(DAY)
+
+    def whole(self, unit: int) -> bool:
+        """Whether every tick is a whole number of so many microseconds since 1970."""
+        return self.length % unit == 0 and self.start % unit == 0
 
     def accepts(self, kind: pa.DataType) -> bool:
         """See `Column`."""

@@ -28,7 +28,7 @@ from nacre.schema.draft.outward import (
     unit_of,
 )
 from nacre.schema.draft.sketch import CLASSES, Sketch
-from nacre.schema.draft.times import PLAIN, STEPS, Times
+from nacre.schema.draft.times import ISO, PLAIN, STEPS, Times
 
 DROP = "leave it out (--drop)"
 EPOCH = datetime.datetime(1970, 1, 1)
@@ -274,10 +274,18 @@ class Choice:
                 said = f"the day may stand first or second: it could be {other}, too."
                 notes.append(Note("day and month may be the other way round", said))
         step = STEPS[times.step]
+        if text is None and (text := self._as_it_came(step)) is not None:
+            notes.append(Note("", "see `format`: times are written as they came."))
         low, high, moved = self._days(times, UNITS[step[1:]])
         nullable = sketch.gaps or sketch.blanks
         column = Datetime(low=low, high=high, step=step, format=text, nullable=nullable)
         return column, notes + moved
+
+    def _as_it_came(self, step: str) -> str | None:
+        """The way of writing in ISO 8601, where a table of this step would be written otherwise."""
+        usual = {"1d": None, "1h": ISO[0], "1min": ISO[0]}.get(step, ISO[1])
+        found = next((text for text in ISO if text in self.sketch.ways), usual)
+        return found if found != usual and self.total >= ENOUGH else None
 
     def _days(self, times: Times, length: int) -> tuple[str, str, list[Note]]:
         first, last = (moment // length * length for moment in (times.first, times.last))

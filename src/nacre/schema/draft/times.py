@@ -23,7 +23,10 @@ DAYS = (
     "%d-%m-%Y",
     "%m-%d-%Y",
 )
+# ISO 8601, too: in which of these it is written, so that it can be written so again.
+ISO = tuple("%Y-%m-%d" + time for time in (" %H:%M", " %H:%M:%S", "T%H:%M", "T%H:%M:%S"))
 FORMATS = (
+    *ISO,
     *(day + time for day in DAYS for time in ("", " %H:%M", " %H:%M:%S")),
     *("%Y%m%d" + time for time in ("T%H%M", "T%H%M%S", "%H%M%S")),
 )
