@@ -57,7 +57,10 @@ def test_conditions_combine(fitted, tmp_path):
     [
         ("age=40..30", "is empty"),
         ("age=100..", "lies outside"),
-        ("age=x", "'x' is not a number"),
+        ("age=x", "'x' is not a number. Write a number, several with commas between them, or a"),
+        ("age=80+", "write 80+ as 80.., its end included"),
+        ("age=under 30", "write under 30 as ..30"),
+        ("age=[30,40]", "write [30,40] as 30..40, both ends included"),
         ("age>40", "write a range as age=low..high, both ends included"),
         ("age <= 40", "one of which may be left out: age=..40"),
         ("age=30-40", "write 30-40 as 30..40"),

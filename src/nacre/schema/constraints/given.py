@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from nacre.errors import NacreError, a_kind
-from nacre.schema.columns.column import Column
+from nacre.schema.columns.column import Column, shown
 from nacre.schema.columns.scale import Scale
 from nacre.schema.constraints.binding import among, between, presence
 from nacre.schema.constraints.condition import Among
@@ -27,7 +27,16 @@ RANGES = (
     r"(?P<low>.+?)\s*-\s*(?P<high>.+)",
     r">=?\s*(?P<low>.+)",
     r"<=?\s*(?P<high>.+)",
+    r"[\[(](?P<low>[^,]+),(?P<high>[^,]+)[\])]",
+    r"(?P<low>.+?)\s*(?:\+|-|plus|(?:or|and)\s+(?:more|over|above|older|later|up))",
+    r"(?:over|above|from|since|at least)\s+(?P<low>.+)",
+    r"(?P<high>.+?)\s*(?:(?:or|and)\s+(?:less|fewer|under|below|younger|earlier))",
+    r"(?:under|below|until|up to|at most)\s+(?P<high>.+)",
 )
+EXAMPLES = {
+    "number": ("18..65", "80..", "..5"),
+    "date": ("2024-01-01..2024-06-30", "2024-07-01..", "..2023-12-31"),
+}
 
 
 def given(where: Mapping[str, Any], columns: Mapping[str, Column]) -> tuple[Rule, ...]:
@@ -106,19 +115,27 @@ def _read(name: str, text: str, columns: Mapping[str, Column]) -> Any:
     if dots and Scale(columns[name]).ordered:
         return low.strip() or None, high.strip() or None
     if Scale(columns[name]).ordered and (range_ := _range(text, columns[name])) is not None:
-        raise NotUnderstood(f"'{name}': write {text} as {range_}, both ends included.")
+        both = not (range_.startswith(TO) or range_.endswith(TO))
+        ends = "both ends included" if both else "its end included"
+        raise NotUnderstood(f"'{name}': write {text} as {range_}, {ends}.")
     try:
         (values,) = csv.reader([text], skipinitialspace=True, strict=True)
     except (csv.Error, ValueError):
         raise NotUnderstood(f"'{name}': the quotes in {text} do not match.") from None
+    if len(values) == 1 and Scale(columns[name]).kind in ("number", "time"):
+        kind = "number" if Scale(columns[name]).kind == "number" else "date"
+        raise NotUnderstood(
+            f"'{name}': {shown(text)} is not a {kind}. Write a {kind}, several with commas between "
+            f"them, or a range: {', '.join(EXAMPLES[kind])}."
+        )
     return [value.strip() for value in values] if len(values) > 1 else values[0]
 
 
 def _range(text: str, column: Column) -> str | None:
-    """What people write as `100-200`, `100 to 200` or `>100`, as a range; None if it is none."""
+    """What people write as `100-200`, `100 to 200`, `80+` or `>100`, as a range; None if none."""
     for form in RANGES:
         if (found := re.fullmatch(form, text.strip())) is not None:
-            low, high = (found.groupdict().get(end) or "" for end in ("low", "high"))
+            low, high = ((found.groupdict().get(end) or "").strip() for end in ("low", "high"))
             try:
                 for each in filter(None, (low, high)):
                     Scale(column).span(each)
