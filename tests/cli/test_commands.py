@@ -16,6 +16,19 @@ from nacre.cli.options import AdjacencyName
 from nacre.writer import Writer
 
 
+def test_a_plan_says_what_a_fit_will_refuse_and_what_a_label_buys(folder, tmp_path):
+    budget = ("--epsilon", "1", "--delta", "1e-6", "-m", "mst")
+    drafted = tmp_path / "drafted.yaml"
+    text = (folder / "people.yaml").read_text().replace("label: income\n", "provenance: data\n")
+    drafted.write_text(text)
+    said = folder.run("plan", "--schema", drafted, *budget).stderr
+    assert "`nacre fit` will refuse this schema" in said and "No label is named" in said
+    assert "No label" not in folder.run("plan", "--schema", drafted, *budget, "--no-label").stderr
+    drafted.write_text(f"reviewed: true\n{text}")
+    assert "refuse" not in folder.run("plan", "--schema", drafted, *budget).stderr
+    assert not folder.run("plan", "--schema", folder / "people.yaml", *budget).stderr
+
+
 def test_fit_prints_the_certificate_as_json(fitted):
     said = json.loads((fitted / "fit.json").read_text())
     assert said["model"] == str(fitted / "out.nacre")

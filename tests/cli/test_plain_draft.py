@@ -32,6 +32,8 @@ def test_it_says_what_was_guessed_and_never_a_value(people, tmp_path):
     assert "'zip': whole numbers taken for codes" in said
     assert "the draft is not private" in said
     assert "only one" not in said and "98101" not in said
+    assert "No label is named. If one column is to be predicted" in said
+    assert "No label" not in draft(people, "--label", "ward").stderr
     schema = Schema.read(out)
     assert schema.names == ("ward", "age", "zip")
     assert (schema.provenance, schema.reviewed) == ("data", False)

@@ -27,6 +27,10 @@ FAILURE = 1
 INTERRUPTED = 130
 PIPED_WIDTH = 120
 BESIDE = 32  # bytes by which the name of a file that is still being written is longer
+NO_LABEL = (
+    "No label is named. If one column is to be predicted, a label lets the method spend on what "
+    "predicts it, and the report try models of it."
+)
 LARGE = 10.0  # ε, at which the best attack finds a third of the people
 # A path that is not there or not allowed is the user's to correct; a full disk is not.
 PATH_ERRORS = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nacre.cli.console import print_json, say_if_weak, tell
+from nacre.cli.console import NO_LABEL, print_json, say, say_if_weak, tell
 from nacre.cli.options import (
     AdjacencyName,
     Adjacent,
@@ -19,6 +19,11 @@ from nacre.cli.options import (
     read_budget,
     read_method,
     read_schema,
+)
+
+UNREVIEWED = (
+    "`nacre fit` will refuse this schema: it was read from the data, and nobody has reviewed it. "
+    "Check that each bound and value is public, then set `reviewed: true`."
 )
 
 
@@ -53,3 +58,7 @@ def plan(
         print_json(planned.to_dict())
     else:
         tell(str(planned))
+    if facts.unreviewed:
+        say(UNREVIEWED, style="yellow")
+    if facts.label is None and not no_label:
+        say(f"{NO_LABEL} Give --label COLUMN, or write `label:` into the schema.")

@@ -124,9 +124,14 @@ class ImageSchema:
         canonical = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()
 
+    @property
+    def unreviewed(self) -> bool:
+        """Whether it was read from the images, and nobody has said yet that it is public."""
+        return self.provenance == "data" and not self.reviewed
+
     def require_usable(self) -> None:
         """Refuse facts that were read from the images and that nobody has reviewed."""
-        if self.provenance == "data" and not self.reviewed:
+        if self.unreviewed:
             raise SchemaError(
                 "This schema was read from the images, so its classes may tell something about "
                 "them. Check that size and classes are public, then set `reviewed: true`."

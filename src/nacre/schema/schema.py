@@ -306,9 +306,14 @@ class Schema:
         """
         return examine(self.columns, rows, self.rules, self.bound_facts)
 
+    @property
+    def unreviewed(self) -> bool:
+        """Whether it was read from the rows, and nobody has said yet that it is public."""
+        return self.provenance == "data" and not self.reviewed
+
     def require_usable(self) -> None:
         """Refuse a schema whose facts were read from the rows until a person has reviewed it."""
-        if self.provenance == "data" and not self.reviewed:
+        if self.unreviewed:
             raise SchemaError(
                 "This schema was drafted from the data (provenance: data) and nobody has reviewed "
                 "it. Its bounds and values would be published with the model, outside the "
