@@ -16,9 +16,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
-from nacre.schema import document, table
+from nacre.schema import coding, document, table
 from nacre.schema.check import Check, examine
-from nacre.schema.columns.column import Column, shown
+from nacre.schema.columns.column import Column
 from nacre.schema.constraints.constraint import Constraint, Rule, understand
 from nacre.schema.constraints.domain import Contradiction, narrow
 from nacre.schema.errors import SchemaError
@@ -26,12 +26,11 @@ from nacre.schema.facts.bound import BoundFact
 from nacre.schema.facts.narrowing import narrow_all
 from nacre.schema.facts.statement import Fact, parse
 from nacre.schema.facts.understand import understand_facts
-from nacre.schema.layout import Code, Encoded, Layout, Number
+from nacre.schema.layout import Encoded, Layout
+from nacre.schema.problems import column_problems, label_problems, origin_problems
 from nacre.schema.protected import USUAL, as_sets, require_known
-from nacre.schema.suggest import suggest
 from nacre.schema.unit import Unit
 
-PROVENANCES = ("declared", "data", "private")
 KEEP: Any = object()
 """The label that the schema names; None means no label."""
 
@@ -84,35 +83,12 @@ class Schema:
             raise SchemaError(problems)
 
     def _problems(self) -> list[str]:
-        found = [] if self.columns else ["no columns given. Describe at least one."]
-        for name, column in self.columns.items():
-            if not isinstance(name, str) or not name:
-                found.append(f"column name {shown(name)} must be text.")
-            elif not isinstance(column, Column):
-                found.append(f"'{name}': {shown(column)} is not a column type, such as Boolean().")
-            else:
-                found += [f"'{name}': {problem}" for problem in column.problems()]
-        if self.label is not None and not isinstance(self.label, str):
-            found.append(f"label {shown(self.label)} must be the name of a column.")
-        elif self.label is not None and self.label not in self.columns:
-            found.append(
-                f"label {shown(self.label)} is not a column. "
-                f"The columns are {table.listed(map(str, self.columns))}."
-                f"{suggest(str(self.label), map(str, self.columns))}"
-            )
-        if self.provenance not in PROVENANCES:
-            found.append(
-                f"provenance={shown(self.provenance)} must be one of {', '.join(PROVENANCES)}."
-            )
-        if self.provenance == "private" and not self.releases:
-            found.append(
-                "provenance: private needs the `releases` that its facts were bought with; a fit "
-                "counts them. Keep them as the draft wrote them, or declare the facts as public."
-            )
-        if not isinstance(self.reviewed, bool):
-            found.append(f"reviewed={shown(self.reviewed)} must be true or false.")
-        if not all(isinstance(release, dict) for release in self.releases):
-            found.append("releases must be a list of mappings, as a private draft writes them.")
+        """All of them at once; what is said about columns can be judged only if these are right."""
+        found = [
+            *column_problems(self.columns),
+            *label_problems(self.label, self.columns),
+            *origin_problems(self.provenance, self.reviewed, self.releases),
+        ]
         if self.unit is not None:
             found += self.unit.problems(self.columns)
         known = not found
@@ -197,16 +173,7 @@ class Schema:
     @cached_property
     def layout(self) -> Layout:
         """What an encoded row is made of."""
-        numbers, codes = [], []
-        for name, column in self.columns.items():
-            if column.ticks is not None:
-                spikes, round_to = column.spike_ticks, (column.rounds, column.stretch)
-                numbers.append(Number(name, column.ticks, column.zero, *spikes, *round_to))
-                if column.nullable:
-                    codes.append(Code(name, 2, "missing"))
-            elif column.size is not None:
-                codes.append(Code(name, column.size))
-        return Layout(tuple(numbers), tuple(codes))
+        return coding.layout(self.columns)
 
     def encode(self, rows: pa.RecordBatch | pa.Table) -> Encoded:
         """Rows as integers; other columns of the table are ignored.
@@ -237,38 +204,8 @@ class Schema:
 
         With `shifts`, each number's ticks lose so many of their last bits.
         """
-        table.require_columns(self.columns, rows.schema)
         shifts = (0,) * len(self.layout.numbers) if shifts is None else shifts
-        start = 0
-        for batch in table.blocks(rows):
-            part = slice(start, start + batch.num_rows)
-            self._fill(batch, ticks[part], codes[part], valid[part], shifts)
-            start += batch.num_rows
-
-    def _fill(
-        self,
-        batch: pa.RecordBatch,
-        ticks: NDArray[np.integer],
-        codes: NDArray[np.int32],
-        valid: NDArray[np.bool_],
-        shifts: Sequence[int],
-    ) -> None:
-        number = code = 0
-        for name, column in self.columns.items():
-            reading = column.read(batch.column(name))
-            for where in reading.refused.values():
-                if where.any():
-                    valid[where] = False
-            if column.ticks is None:
-                codes[:, code] = reading.values
-                code += 1
-                continue
-            shift = shifts[number]
-            ticks[:, number] = reading.values >> shift if shift else reading.values
-            number += 1
-            if column.nullable:
-                codes[:, code] = reading.missing
-                code += 1
+        coding.encode_into(self.columns, rows, ticks, codes, valid, shifts)
 
     def decode(self, encoded: Encoded) -> pa.Table:
         """The table that encodes to these ticks and codes, in canonical Arrow types.
@@ -277,27 +214,7 @@ class Schema:
         date32 (whole days) or timestamp[us]; with `format`, or a code for missing values that is
         no such value, string. `valid` is not looked at.
         """
-        layout = self.layout
-        if encoded.layout != layout:
-            raise NacreError("These rows were encoded with another schema: the layouts differ.")
-        for values, most in ((encoded.ticks, layout.limits), (encoded.codes, layout.sizes - 1)):
-            if ((values < 0) | (values > most)).any():
-                raise NacreError(
-                    "Ticks or codes lie outside the layout, so they stand for nothing."
-                )
-        arrays = []
-        number = code = 0
-        for column in self.columns.values():
-            if column.ticks is None:
-                written = column.write(encoded.codes[:, code], None)
-                code += 1
-            else:
-                missing = encoded.codes[:, code] == 1 if column.nullable else None
-                written = column.write(encoded.ticks[:, number], missing)
-                number += 1
-                code += column.nullable
-            arrays.append(column.coded(column.formatted(written)))
-        return pa.Table.from_arrays(arrays, names=list(self.columns))
+        return coding.decode(self.columns, self.layout, encoded)
 
     def check(self, rows: table.Batches) -> Check:
         """How many values do not fit, by column and reason. The holder's own view: not private.

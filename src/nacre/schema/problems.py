@@ -1,0 +1,55 @@
+"""What is wrong with a schema's columns, its label, and where it says that its facts come from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nacre.schema.columns.column import Column, shown
+from nacre.schema.suggest import suggest
+from nacre.schema.table import listed
+
+PROVENANCES = ("declared", "data", "private")
+
+
+def column_problems(columns: Mapping[str, Any]) -> list[str]:
+    """Names that are none, types that are none, and what each column says of itself."""
+    found = [] if columns else ["no columns given. Describe at least one."]
+    for name, column in columns.items():
+        if not isinstance(name, str) or not name:
+            found.append(f"column name {shown(name)} must be text.")
+        elif not isinstance(column, Column):
+            found.append(f"'{name}': {shown(column)} is not a column type, such as Boolean().")
+        else:
+            found += [f"'{name}': {problem}" for problem in column.problems()]
+    return found
+
+
+def label_problems(label: Any, columns: Mapping[str, Any]) -> list[str]:
+    """A label is one of the columns, or there is none."""
+    if label is None or (isinstance(label, str) and label in columns):
+        return []
+    if not isinstance(label, str):
+        return [f"label {shown(label)} must be the name of a column."]
+    names = [str(name) for name in columns]
+    return [
+        f"label {shown(label)} is not a column. The columns are {listed(names)}."
+        f"{suggest(label, names)}"
+    ]
+
+
+def origin_problems(provenance: Any, reviewed: Any, releases: Sequence[Any]) -> list[str]:
+    """Facts are declared, read from the rows, or paid for; and paid ones say with what."""
+    found = []
+    if provenance not in PROVENANCES:
+        found.append(f"provenance={shown(provenance)} must be one of {', '.join(PROVENANCES)}.")
+    if provenance == "private" and not releases:
+        found.append(
+            "provenance: private needs the `releases` that its facts were bought with; a fit "
+            "counts them. Keep them as the draft wrote them, or declare the facts as public."
+        )
+    if not isinstance(reviewed, bool):
+        found.append(f"reviewed={shown(reviewed)} must be true or false.")
+    if not all(isinstance(release, dict) for release in releases):
+        found.append("releases must be a list of mappings, as a private draft writes them.")
+    return found
