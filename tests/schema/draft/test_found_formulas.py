@@ -101,6 +101,30 @@ def test_stays_weighted_sums_orders_and_tables_with_rare_codes_are_found():
     assert not any((*checked.facts.values(), *checked.constraints.values()))
 
 
+def test_sums_are_said_as_people_say_them():
+    rng = np.random.default_rng(6)
+    flags, age = rng.random((N, 4)) < 0.4, np.tile(np.arange(40), N // 40)
+    net, celsius = rng.integers(1000, 9000, N) / 100, rng.integers(0, 300, N) / 10
+    columns = {f"flag{i}": flags[:, i].astype(int) for i in range(4)} | {
+        "conditions": flags.sum(axis=1),
+        "net": net,
+        "tax": np.round(0.19 * net, 2),
+        "shipping": rng.integers(3, 9, N),
+        "celsius": celsius,
+        "fahrenheit": np.round(1.8 * celsius + 32, 2),
+        "age": age,
+        "stage": np.where(age < 18, "child", "adult"),
+    }
+    columns["gross"] = np.round(net + columns["tax"] + columns["shipping"], 2)
+    assert survey(lambda: pa.table(columns)).suggested.facts == (
+        "gross = net + tax + shipping",
+        "fahrenheit = 1.8 * celsius + 32",
+        "conditions = flag0 + flag1 + flag2 + flag3",
+        "tax = 0.19 * net within 0.005",
+        {"stage determined by age": {"0..17": "child", "18..39": "adult"}},
+    )
+
+
 def test_sums_and_orders_that_hold_nearly_always_are_none():
     columns = visits()
     for name, more in (("cost", 1.0), ("stay", -300), ("discharge", 3600)):

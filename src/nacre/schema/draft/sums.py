@@ -20,6 +20,8 @@ LONGEST = 8  # terms
 DIGITS = 4  # of a factor: a price has as many, what merely correlates has more
 FINE = 40  # steps that the rows typically lie apart, where factors are looked for
 SLACK = 1e-6  # of half a step
+EXACT = 1e-9  # of the size of the numbers, which float64 loses
+ROUNDING = 0.7  # of half a step: what rounded numbers are typically off by, and a little more
 
 
 def sums(numbers: Numbers) -> Iterator[Formula]:
@@ -156,12 +158,14 @@ def _weighted(values: Matrix, total: int, others: Sequence[int], half: float) ->
 def _fewest(others: Matrix, target: Matrix, half: float) -> list[int]:
     """Columns without any of which the target would no longer be their sum; none if it is not.
 
-    One triangular system stands for all rows: what it leaves over has the same length.
+    One triangular system stands for all rows: what it leaves over has the same length.  Where all
+    columns leave nothing over, the fewest are to leave nothing; else no more than rounding does.
     """
     scale = np.maximum(np.abs(others).max(axis=0), 1e-300)
     joined = np.column_stack([others / scale, np.ones(len(target)), target])
     system: Matrix = np.linalg.qr(joined, mode="r")  # type: ignore[assignment]
-    enough = np.sqrt(len(target)) * (half + 1e-9 * float(np.abs(target).max()))
+    nothing = EXACT * float(np.linalg.norm(target))
+    rounding = ROUNDING * half * np.sqrt(len(target))
 
     def left_over(columns: Sequence[int]) -> tuple[float, np.ndarray]:
         matrix = system[:, [*columns, others.shape[1]]]
@@ -170,8 +174,9 @@ def _fewest(others: Matrix, target: Matrix, half: float) -> list[int]:
 
     kept = list(range(others.shape[1]))
     over, factors = left_over(kept)
-    if over > enough:
+    if over > max(nothing, rounding):
         return []
+    enough = nothing if over <= nothing else rounding
     for place in np.argsort(np.abs(factors)).tolist():
         fewer = [each for each in kept if each != place]
         if left_over(fewer)[0] <= enough:
