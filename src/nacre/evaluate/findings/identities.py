@@ -7,6 +7,7 @@ import numpy as np
 from nacre.evaluate.findings.finding import Finding
 from nacre.evaluate.findings.words import more
 from nacre.evaluate.tables.comparison import TableComparison
+from nacre.evaluate.tables.identities import ALL
 from nacre.evaluate.tables.identity import Identity
 
 AVOID, CARE = 0.10, 0.02  # of the rows, which break it here though not there
@@ -42,8 +43,8 @@ def identity_findings(comparison: TableComparison) -> Iterator[Finding]:
         )
         rest = "" if nearly else more(broken, SHOWN)
         said.append(
-            f"{what} {len(comparison.real):,} real rows keep {are} broken here: of the synthetic "
-            f"rows only {listed}{rest}."
+            f"{what} {_looked_at(comparison)} keep {are} broken here: of the synthetic rows only "
+            f"{listed}{rest}."
         )
     if nearly:
         listed = ", ".join(
@@ -60,6 +61,11 @@ def identity_findings(comparison: TableComparison) -> Iterator[Finding]:
         " ".join([*said, _advice(broken)]),
         20 * worst,
     )
+
+
+def _looked_at(comparison: TableComparison) -> str:
+    rows = len(comparison.real)
+    return f"{rows:,} real rows" if rows <= ALL else f"{ALL:,} real rows that were looked at"
 
 
 def _advice(broken: Sequence[Identity]) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from nacre.schema.check import examine
 from nacre.schema.columns.column import Column
 from nacre.schema.constraints.constraint import understand
+from nacre.schema.constraints.statement import NotUnderstood
 from nacre.schema.draft.gaps import common_gaps, told_gaps
 from nacre.schema.draft.guess import ENOUGH
 from nacre.schema.draft.orders import Pair, orders, statement
@@ -21,6 +22,8 @@ from nacre.schema.draft.stays import stays
 from nacre.schema.draft.suggested import Suggested
 from nacre.schema.draft.sums import sums
 from nacre.schema.draft.tables import completed, determined
+from nacre.schema.facts.binding import in_order
+from nacre.schema.facts.bound import BoundFact
 from nacre.schema.facts.narrowing import surely_ordered
 from nacre.schema.facts.statement import Fact, Formula
 from nacre.schema.facts.understand import understand_facts
@@ -64,9 +67,17 @@ def compatible(
 ) -> list[Fact]:
     """The facts that may stand together: each column follows from one, and none in a circle."""
     found: list[Fact] = []
+    bound: list[BoundFact] = []
     for fact in facts:
-        if not understand_facts([*found, fact], columns, label, known=True)[2]:
-            found.append(fact)
+        _, its, problems = understand_facts([fact], columns, label, known=True)
+        if problems or {each.column for each in its} & {each.column for each in bound}:
+            continue
+        try:
+            in_order([*bound, *its])
+        except NotUnderstood:
+            continue
+        found.append(fact)
+        bound += its
     return found
 
 
