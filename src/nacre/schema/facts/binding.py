@@ -49,6 +49,7 @@ def _together(fact: Together, columns: Mapping[str, Column]) -> tuple[Absence, .
 def _look_up(fact: Determined, columns: Mapping[str, Column]) -> LookUp:
     column, by = (column_of(word, columns) for word in (fact.column, fact.by))
     scale = Scale(columns[by])
+    known = {name: place for place, name in enumerate(scale.names)}
     unknown = -1
     spans: list[tuple[float, float, int]] = []
     for key, value in fact.table:
@@ -57,7 +58,7 @@ def _look_up(fact: Determined, columns: Mapping[str, Column]) -> LookUp:
             presence(by, columns, missing=True)
             unknown = place
             continue
-        spans += [(low, high, place) for low, high in _spans(key, by, columns)]
+        spans += [(low, high, place) for low, high in _spans(key, by, columns, known)]
     spans.sort()
     for (_, high, _), (low, _, _) in itertools.pairwise(spans):
         if low <= high:
@@ -81,8 +82,14 @@ def _look_up(fact: Determined, columns: Mapping[str, Column]) -> LookUp:
     )
 
 
-def _spans(key: str, by: str, columns: Mapping[str, Column]) -> Spans:
-    """What a key of the table stands for: a value, a list of values, or a range."""
+def _spans(key: str, by: str, columns: Mapping[str, Column], known: Mapping[str, int]) -> Spans:
+    """What a key of the table stands for: a value, a list of values, or a range.
+
+    Most keys are names of `known` places, which need not be read as cells are.
+    """
+    words = [key] if key in known else [word.strip() for word in key.split(",")]
+    if all(word in known for word in words):
+        return join((known[word], known[word]) for word in words)
     meant = read_given({by: key}, columns)[by]
     if isinstance(meant, tuple):
         low, high = meant
