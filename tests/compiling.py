@@ -1,13 +1,16 @@
 """How the programs of a test are compiled: as they are for users, or in about half the time."""
 
 import contextlib
+import threading
 
 import jax
 from jax._src import compiler
+from jax._src.interpreters import mlir
 
 # Without these XLA makes each fusion by LLVM alone, which takes about half as long in all.
 FEW = "jax_disable_most_optimizations"
 FUSIONS = ("xla_cpu_use_fusion_emitters", False)
+PROGRAMS = 100  # that are written down in one context, which keeps all their constants
 
 
 def shorten() -> None:
@@ -27,6 +30,24 @@ def shorten() -> None:
         return found
 
     compiler.get_compile_options = options
+
+
+def share_contexts() -> None:
+    """Write many programs down in one context of MLIR, each of which takes 5 ms to make.
+
+    A program is the same in any of them; most are so small that this is a fifth of their time.
+    """
+    made, kept = getattr(mlir, "make_ir_context", None), threading.local()
+    if made is None:
+        return
+
+    def shared():
+        if not getattr(kept, "left", 0):
+            kept.context, kept.left = made(), PROGRAMS
+        kept.left -= 1
+        return kept.context
+
+    mlir.make_ir_context = shared
 
 
 def _known() -> bool:

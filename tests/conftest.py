@@ -12,7 +12,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import jax
 import pytest
 from hypothesis import settings
-from tests.compiling import quickly, shorten
+from tests.compiling import quickly, share_contexts, shorten
 
 # Times say nothing on a busy machine, and JAX compiles in between.
 settings.register_profile("nacre", deadline=None)
@@ -78,6 +78,7 @@ def pytest_configure(config):
     # Each operation would carry ten frames of Python that nobody reads.
     jax.config.update("jax_traceback_in_locations_limit", 0)
     shorten()
+    share_contexts()
 
 
 def pytest_collection_finish(session):
