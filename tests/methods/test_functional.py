@@ -86,7 +86,7 @@ def test_without_noise_both_forms_have_the_gradient_of_the_kernel_distance():
             total += pairs.sum() / 20 - 2 * (own * k(x, points[place])).sum() / 20 / 5
         return total
 
-    wanted = jax.grad(distance)(POINTS)
+    wanted = jax.jit(jax.grad(distance))(POINTS)
     by_points = gradient(exact(), contributions(exact()).sum(0))
     np.testing.assert_allclose(by_points, wanted, atol=2e-4)
     many = features(20_000)
@@ -100,13 +100,18 @@ def test_noise_reaches_the_gradient_with_the_kernels_covariance(form):
     """As published the direction of the gradient has none (cosine 1 for every noise)."""
     program = exact() if form == "exact" else features(2000)
     shape = contributions(program).shape[1:]
-    noise = jax.random.normal(jax.random.key(5), (4000, *shape))
-    still = gradient(program, jnp.zeros(shape))
-    moved = jax.lax.map(lambda sums: gradient(program, sums) - still, noise, batch_size=100)
-    found = np.cov(np.asarray(moved)[:, 0].reshape(4000, -1).T)
-    slopes = KERNELS.gram(POINTS[0])[5:, 5:] / KERNELS.unit**2
-    wanted = np.asarray(slopes) * (2 / 5 / 20) ** 2
-    assert np.abs(found - wanted).max() < 0.1 * wanted.max()
+
+    def moved(sums):
+        return program.update(program.state, (sums,), jax.random.key(4))[0].ravel()
+
+    # It moves in proportion, so that its covariance follows from the slopes, without drawing.
+    nothing, noise = np.zeros(shape), np.random.default_rng(5).normal(size=shape)
+    slopes = np.asarray(jax.jit(jax.jacrev(moved))(nothing)).reshape(10, -1)
+    still, after = (np.asarray(jax.jit(moved)(sums)) for sums in (nothing, noise))
+    np.testing.assert_allclose(after - still, slopes @ noise.ravel(), atol=1e-5)
+    gram = np.asarray(jax.jit(KERNELS.gram)(POINTS[0]))[5:, 5:]
+    wanted = gram / KERNELS.unit**2 * (2 / 5 / 20) ** 2
+    assert np.abs(slopes @ slopes.T - wanted).max() < 0.1 * wanted.max()
 
 
 @pytest.mark.parametrize("form", ["exact", "features"])

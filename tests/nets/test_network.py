@@ -141,10 +141,10 @@ def test_a_row_becomes_a_vector_and_comes_back(single):
 def test_generated_rows_are_hard_and_their_gradient_is_that_of_the_chances(single):
     vector = RowVector(LAYOUT, label=1, single=single)
     outputs = jax.random.normal(jax.random.key(1), (4000, vector.width)) * 0 + 0.7
-    rows = vector.rows(outputs, jax.random.key(0))
-    codes = np.asarray(rows[:, vector.numbers :])
+    rows = np.asarray(jax.jit(vector.rows)(outputs, jax.random.key(0)))
+    codes = rows[:, vector.numbers :]
     np.testing.assert_allclose(codes, codes.round(), atol=1e-6)
-    np.testing.assert_allclose(rows.mean(0), vector.chances(outputs[0]), atol=0.05)
+    np.testing.assert_allclose(rows.mean(0), jax.jit(vector.chances)(outputs[0]), atol=0.05)
 
     def hard(x):
         return vector.rows(x, jax.random.key(2))[:, 2].sum()
@@ -153,7 +153,8 @@ def test_generated_rows_are_hard_and_their_gradient_is_that_of_the_chances(singl
         return vector.chances(x)[:, 2].sum()
 
     some = jax.random.normal(jax.random.key(3), (5, vector.width))
-    np.testing.assert_allclose(jax.grad(hard)(some), jax.grad(soft)(some), atol=1e-6)
+    slopes = (jax.jit(jax.grad(f))(some) for f in (hard, soft))
+    np.testing.assert_allclose(*slopes, atol=1e-6)
 
 
 def test_layers_that_do_not_fit_together_are_refused():
@@ -170,13 +171,13 @@ def test_expected_waves_are_the_mean_over_drawn_rows_and_slope_to_other_categori
     vector = RowVector(LAYOUT, label=1, single=single)
     frequencies = jax.random.normal(jax.random.key(0), (5, vector.width)) * 3
     outputs = jax.random.normal(jax.random.key(1), (1, vector.width))
-    real, imaginary = vector.waves(frequencies, vector.chances(outputs))
-    rows = vector.rows(jnp.repeat(outputs, 200_000, axis=0), jax.random.key(2))
-    phases = np.asarray(rows @ frequencies.T, np.float64)
+    real, imaginary = jax.jit(lambda x: vector.waves(frequencies, vector.chances(x)))(outputs)
+    rows = np.asarray(jax.jit(vector.rows)(np.repeat(outputs, 200_000, 0), jax.random.key(2)))
+    phases = np.asarray(rows @ np.asarray(frequencies.T), np.float64)
     np.testing.assert_allclose(real[0], np.cos(phases).mean(0), atol=0.02)
     np.testing.assert_allclose(imaginary[0], np.sin(phases).mean(0), atol=0.02)
     # At a one-hot row they are the row's own, and the slope is the change to another value.
-    row = np.asarray(rows[0]).round(6)
+    row = rows[0].round(6)
     other = row.copy()
     other[2:5] = np.roll(row[2:5], 1)
     ends = [
@@ -186,6 +187,7 @@ def test_expected_waves_are_the_mean_over_drawn_rows_and_slope_to_other_categori
     def waves(x):
         return jnp.concatenate(vector.waves(frequencies, x))
 
-    slope = jax.jacrev(waves)(jnp.asarray(row)) @ (other - row)
-    np.testing.assert_allclose(waves(jnp.asarray(row)), ends[0], atol=1e-4)
+    found, slopes = jax.jit(lambda x: (waves(x), jax.jacrev(waves)(x)))(row)
+    slope = np.asarray(slopes) @ (other - row)
+    np.testing.assert_allclose(found, ends[0], atol=1e-4)
     np.testing.assert_allclose(slope, ends[1] - ends[0], atol=1e-4)
