@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 import nacre
+from bench import simulated_visits
 
 RESULTS = Path(__file__).parent / "results" / "simulated-facts.json"
 ROWS = 20_000
@@ -284,6 +285,15 @@ def shares(real: pd.DataFrame, made: pd.DataFrame) -> dict[str, float]:
     }
 
 
+def by_the_clock(rng: np.random.Generator) -> Case:
+    """Visits; that codes determine their group is said or not."""
+    frame = simulated_visits.visits(rng)
+    plain = columns(**simulated_visits.said())
+    more = stated(plain, {}, facts=[simulated_visits.fact()])
+    score = np.where(frame["kind"] == "z", 0.6, 0.2) + frame["age"] / 400
+    return labeled(frame, score, rng), plain, more
+
+
 CASES: dict[str, tuple[Callable[[np.random.Generator], Case], Measure]] = {
     "spikes": (spikes, spikes_kept),
     "few values": (few_values, values_exist),
@@ -291,6 +301,7 @@ CASES: dict[str, tuple[Callable[[np.random.Generator], Case], Measure]] = {
     "heaped, 20,000 rows": (heaped(ROWS), rounded),
     "facts": (determined, facts_hold),
     "rules": (rules, shares),
+    "visits": (by_the_clock, simulated_visits.kept),
 }
 
 
