@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, ClassVar, final
 
@@ -26,6 +25,13 @@ from nacre.schema.columns.column import (
     shown,
 )
 from nacre.schema.columns.grid import COMMON, DIGITS, ROUND, Grid, dense_tick, digits, lattices
+from nacre.schema.columns.limits import (
+    inner_ticks,
+    is_positive,
+    order_problems,
+    spike_problems,
+    step_problems,
+)
 
 LARGEST_INTEGER = 2**53 - 1  # float64, and so JSON and most tools, hold integers up to here
 REAL_TICKS = 2**30  # without `decimals`: an error of half a billionth of the range
@@ -79,8 +85,8 @@ class Integer(Column):
                 )
         if not isinstance(self.step, int) or isinstance(self.step, bool) or self.step < 1:
             found.append(f"step={shown(self.step)} must be a whole number from 1.")
-        found = found or _order(self.low, self.high)
-        return found or _whole_steps(self, self.grid) or _spike_problems(self, self.grid)
+        found = found or order_problems(self.low, self.high)
+        return found or step_problems(self, self.grid) or spike_problems(self, self.grid)
 
     @cached_property
     def grid(self) -> Grid:
@@ -135,7 +141,7 @@ class Integer(Column):
     @property
     def spike_ticks(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """See `Column`."""
-        ticks = [_inner_ticks(some, self.grid, self.ticks) for some in (self.spikes, COMMON)]
+        ticks = [inner_ticks(some, self.grid, self.ticks) for some in (self.spikes, COMMON)]
         return ticks[0], ticks[1]
 
     @property
@@ -192,16 +198,16 @@ class Real(Column):
         for name, value in (("low", self.low), ("high", self.high)):
             if not isinstance(value, float) or not math.isfinite(value):
                 found.append(f"{name}={shown(value)} must be a finite number.")
-        found = found or _order(self.low, self.high) or self._width()
+        found = found or order_problems(self.low, self.high) or self._width()
         whole = isinstance(self.decimals, int) and 0 <= self.decimals <= DIGITS
         if self.decimals is not None and not whole:
             found.append(f"decimals={shown(self.decimals)} must be a number from 0 to {DIGITS}.")
-        if self.step is not None and not _positive(self.step):
+        if self.step is not None and not is_positive(self.step):
             found.append(f"step={shown(self.step)} must be a number above 0.")
         if self.step is not None or self.decimals is not None:
             found = found or [p for name in ("low", "high", "step") for p in self._digits(name)]
-            found = found or (_whole_steps(self, self._grid) if self.step is not None else [])
-        return found or _spike_problems(self, self.grid)
+            found = found or (step_problems(self, self._grid) if self.step is not None else [])
+        return found or spike_problems(self, self.grid)
 
     def _width(self) -> list[str]:
         if math.isfinite(self.high - self.low):
@@ -322,7 +328,7 @@ class Real(Column):
     def spike_ticks(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """See `Column`."""
         if self.grid is not None:
-            ticks = [_inner_ticks(some, self.grid, self.ticks) for some in (self.spikes, COMMON)]
+            ticks = [inner_ticks(some, self.grid, self.ticks) for some in (self.spikes, COMMON)]
             return ticks[0], ticks[1]
         stated = {self._tick(value) for value in self.spikes}
         return tuple(stated & set(self._exact)), tuple(self._exact)
@@ -338,10 +344,6 @@ class Real(Column):
     def size(self) -> None:
         """See `Column`."""
         return
-
-
-def _order(low: Any, high: Any) -> list[str]:
-    return [] if low < high else [f"low={low} must be below high={high}."]
 
 
 def _clamp(values: np.ndarray, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
@@ -370,48 +372,3 @@ def _listed(values: Any, convert: Any) -> Any:
     if not isinstance(values, list | tuple):
         return values
     return tuple(dict.fromkeys(convert(value) for value in values if not isinstance(value, list)))
-
-
-def _positive(value: Any) -> bool:
-    return isinstance(value, float) and math.isfinite(value) and value > 0
-
-
-def _whole_steps(column: Integer | Real, grid: Grid) -> list[str]:
-    """Whether `high` is so many steps above `low`."""
-    length = round(column.high * grid.unit) - grid.first
-    whole, rest = divmod(length, grid.step)
-    if not rest:
-        return []
-    if not whole:
-        return [f"step={column.step} is wider than the range, low={column.low} to {column.high}."]
-    wider = (grid.first + (whole + 1) * grid.step) / grid.unit
-    return [
-        f"high={column.high} is not a whole number of steps of {column.step} above "
-        f"low={column.low}. Say high={wider:g}, or another low or step."
-    ]
-
-
-def _spike_problems(column: Integer | Real, grid: Grid | None) -> list[str]:
-    """Whether each spike is a value of the column."""
-    spikes: Any = column.spikes
-    if not isinstance(spikes, tuple):
-        return [f"spikes={shown(spikes)} must be a list of numbers, such as [0, 999]."]
-    found = []
-    for value in spikes:
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not math.isfinite(value):
-            found.append(f"spike {shown(value)} must be a number.")
-        elif not column.low <= value <= column.high:
-            found.append(
-                f"spike {value} lies outside low={column.low} to high={column.high}. Widen the "
-                "bounds if that is public, or remove it."
-            )
-        elif grid is not None and grid.tick(value, column.ticks) is None:
-            found.append(f"spike {value} is no value of the column: it lies between two steps.")
-    return found
-
-
-def _inner_ticks(values: Sequence[float], grid: Grid, ticks: int) -> tuple[int, ...]:
-    """The ticks of some values, those aside that are no value or one of the two ends."""
-    found = dict.fromkeys(grid.tick(value, ticks) for value in values)
-    return tuple(tick for tick in found if tick is not None and 0 < tick < ticks)
