@@ -46,21 +46,19 @@ AS_FOR_USERS = (
     "vault/test_view.py",
 )
 # Of these, files that ask who may ask what, what is recorded, and where noise comes from, which no
-# compiler decides.
-QUICKLY_ALL_THE_SAME = tuple(
-    f"privacy/test_{name}.py"
-    for name in (
-        "audit",
-        "bad_rows",
-        "charging",
-        "honest_programs",
-        "not_private",
-        "programs",
-        "public_arrays",
-        "public_constants",
-        "publish",
-        "seed",
-    )
+# compiler decides; and one of networks that take few steps.
+QUICKLY_ALL_THE_SAME = (
+    "evaluate/images/test_networks.py",
+    "privacy/test_audit.py",
+    "privacy/test_bad_rows.py",
+    "privacy/test_charging.py",
+    "privacy/test_honest_programs.py",
+    "privacy/test_not_private.py",
+    "privacy/test_programs.py",
+    "privacy/test_public_arrays.py",
+    "privacy/test_public_constants.py",
+    "privacy/test_publish.py",
+    "privacy/test_seed.py",
 )
 HERE = Path(__file__).parent
 
