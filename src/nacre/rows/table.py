@@ -28,8 +28,6 @@ from nacre.schema.constraints.given import given
 from nacre.schema.facts.bound import Absence
 from nacre.schema.facts.narrowing import narrow_all
 
-STRETCH = 4096
-
 
 class Row(NamedTuple):
     """One row of a table as a function of one row sees it, or many: integers only, hence exact.
@@ -209,7 +207,7 @@ class TableEncoder(AbstractEncoder):
             codes = np.empty((len(layout.codes), n), np.int32).T
             valid = np.ones(n, bool)
             schema.encode_into(batch, numbers, codes, valid, shifts)
-            return Block(Row(_by_rows(numbers), _by_rows(codes)), valid)
+            return Block(Row(numbers, codes), valid)
         encoded = self._way.subtract(self._completion.drop(schema.encode(batch)))
         encoded = self._split.split(encoded)
         return Block(
@@ -318,14 +316,3 @@ class TableEncoder(AbstractEncoder):
         way = Differences.from_list(Completion(schema.counted).modeled, said["differences"])
         times = Times(way.modeled, tuple(map(str, said.get("times", ()))))
         return cls(schema, tuple(way.stated), types, tuple(times.stated))
-
-
-def _by_rows(columns: NDArray[np.int32]) -> NDArray[np.int32]:
-    """A matrix whose columns are one after the other in memory, with its rows so.
-
-    A stretch of rows at a time, which stays in a processor's cache.
-    """
-    found = np.empty(columns.shape, np.int32)
-    for start in range(0, len(columns), STRETCH):
-        found[start : start + STRETCH] = columns[start : start + STRETCH]
-    return found

@@ -62,13 +62,48 @@ class Clipping:
 
         Each row by itself: nothing is added up but along that axis.
         """
+        calm = self._calm(indices, values, axis)
+        if calm is None:
+            clipped, good = self._each(indices, values, axis)
+        else:
+            every = jnp.ones(indices.shape[1 - axis], jnp.bool_)
+            clipped, good = jax.lax.cond(
+                calm, lambda: (values, every), lambda: self._each(indices, values, axis)
+            )
+        return (indices, clipped), good
+
+    def _calm(self, indices: jax.Array, values: jax.Array, axis: int) -> jax.Array | None:
+        """Whether all rows are seen at once to count and to be within the limits, as mostly.
+
+        They are if indices increase, or each lies in a segment of its own, and all values are so
+        small that they would be within the limits if all were as large.  None if that is not known.
+        """
+        count, segments = indices.shape[axis], len(self.limits)
+        if values.dtype != jnp.int32 or not count or segments not in (1, count):
+            return None
+        if segments == 1:
+            first, last = (jax.lax.index_in_dim(indices, k, axis) for k in (0, count - 1))
+            inside = jnp.all(_grows(indices, axis)) & jnp.all(first >= 0)
+            inside &= jnp.all(last < self.bound.size)
+        else:
+            ends = jnp.expand_dims(jnp.asarray(self.bound.offsets), 1 - axis)
+            starts, ends = (jax.lax.slice_in_dim(ends, k, k + count, axis=axis) for k in (0, 1))
+            inside = jnp.all((indices >= starts) & (indices < ends))
+        most = min(math.isqrt(min(self.limits) * segments // count), 2**26)
+        least = -most if all(s.signed for s in self.segments) else 0
+        return inside & jnp.all((values >= least) & (values <= most))
+
+    def _each(
+        self, indices: jax.Array, values: jax.Array, axis: int
+    ) -> tuple[jax.Array, jax.Array]:
+        """Clipped values, and which rows count."""
         good = jnp.all(jnp.isfinite(values), axis=axis)
         good &= jnp.all(_grows(indices, axis), axis=axis)
         good &= jnp.all((indices >= 0) & (indices < self.bound.size), axis=axis)
         if len(self.limits) == 1:
             part = self._integers(values, 0)
             square = jnp.sum(part.astype(jnp.float64) ** 2, axis=axis, keepdims=True)
-            return (indices, self._clip(part, square, self.limits[0])), good
+            return self._clip(part, square, self.limits[0]), good
         owner = self._owners(indices)
         part = self._integers(values, owner)
         limit, own = _at(self.limits, owner), part.astype(jnp.float64) ** 2
@@ -77,7 +112,7 @@ class Clipping:
         clipped = jax.lax.cond(
             calm, lambda: part, lambda: self._clip(part, self._squares(own, owner, axis), limit)
         )
-        return (indices, clipped), good
+        return clipped, good
 
     def _owners(self, indices: jax.Array) -> jax.Array:
         """The segment of each index; anything for an index that is in none."""

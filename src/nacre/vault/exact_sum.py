@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 BLOCK = 512
 SPARSE_BLOCK = 8192  # of programs on integers with few values a row: fewer and longer calls
-AT_ONCE = 1 << 17  # values of such a block, about, so that they stay in a processor's cache
+AT_ONCE = 1 << 18  # values of such a block, about, so that they stay in a processor's cache
 FEW = 1 << 27  # operations on all rows: to compile well takes longer than so many, done slowly
 WIDE = 32  # values a row from which on they are put down value by value, not row by row
 
@@ -78,7 +78,6 @@ class ExactSum:
             self._kinds = kinds_of(public)
             seen = () if public is None else (_shapes(public),)
             self.features = trace(features, encoder.shape, *seen)
-            self._step = jax.jit(self._block, donate_argnums=(2, 3))
         structure: Any = jax.tree.structure(self.features.shape)
         self.sparse = bool(structure == jax.tree.structure((0, 0)))
         self._single = bool(structure == jax.tree.structure(0))
@@ -88,6 +87,11 @@ class ExactSum:
         self.integer = bool(jnp.issubdtype(outputs[-1].dtype, jnp.integer))
         self.exact = self.features.exact
         self.block = self._block_rows(outputs)
+        flat = all(len(leaf.shape) == 1 for leaf in jax.tree.leaves(encoder.shape))
+        self._by_columns = self.sparse and self.exact and flat
+        with jax.enable_x64(True), on_cpu():
+            block = functools.partial(self._block, by_columns=self._by_columns)
+            self._step = jax.jit(block, donate_argnums=(2, 3))
         self._clipping = Clipping(bound, integer=self.integer, has_products=self._products)
         # What a row that is a whole person counts as; features that are integers are divided among
         # a person's rows without a rest, floats are on a grid that is fine enough already.
@@ -208,7 +212,8 @@ class ExactSum:
                 weight = None if block.persons is None else block.persons.weight
                 if (weight is None) is not (self.whole == 1):
                     raise NacreError("The program of this sum does not know whose each row is.")
-                block_arguments = constants, given, sums, counts, block.rows, block.valid, weight
+                rows = jax.tree.map(_columns, block.rows) if self._by_columns else block.rows
+                block_arguments = constants, given, sums, counts, rows, block.valid, weight
                 step = step or self._quick_step(block_arguments)
                 sums, counts = step(*block_arguments)
             return np.array(sums), np.array(counts)
@@ -229,13 +234,16 @@ class ExactSum:
         rows: Any,
         valid: jax.Array,
         weight: jax.Array | None = None,
+        *,
+        by_columns: bool = False,
     ) -> tuple[jax.Array, jax.Array]:
+        """Sums and counts with those of one block added; a row is a column, if `by_columns`."""
         contributions: Any
         axis = 1
         one_row = functools.partial(self._row, constants, given)
         if self.exact and self.sparse:
             axis = self._axis
-            indices, values = self._outputs(constants, given, rows, valid)
+            indices, values = self._outputs(constants, given, rows, valid, by_columns=by_columns)
             contributions, good = self._clipping.sparse(indices, values, axis)
         elif self.exact:
             contributions, good = jax.vmap(one_row)(rows)
@@ -245,7 +253,9 @@ class ExactSum:
         by, classes = self.bound.by, self.bound.classes
         label = jnp.zeros(len(valid), jnp.int32)
         if by is not None:
-            label = self.encoder.classes(rows, by)
+            label = self.encoder.classes(
+                jax.tree.map(jnp.transpose, rows) if by_columns else rows, by
+            )
         label = jnp.clip(label, 0, classes - 1)
         # The count is of rows that fit; a row whose features fail is absent from both.
         shares = 1 if weight is None else weight.astype(jnp.int64)
@@ -263,7 +273,13 @@ class ExactSum:
         return sums + jnp.concatenate(parts, axis=1), counts
 
     def _outputs(
-        self, constants: Any, given: list[jax.Array], rows: Any, valid: jax.Array
+        self,
+        constants: Any,
+        given: list[jax.Array],
+        rows: Any,
+        valid: jax.Array,
+        *,
+        by_columns: bool,
     ) -> list[jax.Array]:
         """The features of each row, along `_axis`; zeros if no row of the block counts.
 
@@ -278,7 +294,7 @@ class ExactSum:
         shapes = [(n, *o.shape) if axis else (*o.shape, n) for o in self.features.outputs]
         kinds = [o.dtype for o in self.features.outputs]
         nothing = [jnp.zeros(shape, kind) for shape, kind in zip(shapes, kinds, strict=True)]
-        found = jax.vmap(features, out_axes=1 - axis)
+        found = jax.vmap(features, in_axes=int(by_columns), out_axes=1 - axis)
         return jax.lax.cond(jnp.any(valid), lambda: found(rows), lambda: nothing)
 
     @property
@@ -304,13 +320,13 @@ class ExactSum:
 
         All classes are one vector for it, which the compiler adds to several times faster.  A row
         that counts has its indices in [0, size), so its places are in that vector; those of other
-        rows get zeros, at the first place.
+        rows are its end, where nothing is added.
         """
         size = self.bound.size
         wide = jnp.int32 if self.bound.classes * size < 2**31 else jnp.int64
         own, counts = jnp.expand_dims(label.astype(wide), axis), jnp.expand_dims(good, axis)
-        places = jnp.where(counts, own * size + indices.astype(wide), 0).ravel()
-        values = jnp.where(counts, values, 0).ravel()
+        places = jnp.where(counts, own * size + indices.astype(wide), sums.size).ravel()
+        values = values.ravel()
         if sums.size > len(places):
             total = sums.ravel().at[places].add(values.astype(jnp.int64), mode="drop")
             return total.reshape(sums.shape)
@@ -362,6 +378,11 @@ class ExactSum:
             return clipping.plain(outputs[0]), good
         plain, left, right = outputs
         return (clipping.plain(plain), clipping.factor(left), clipping.factor(right)), good
+
+
+def _columns(rows: NDArray[Any]) -> NDArray[Any]:
+    """The columns of a matrix, each in one piece: as they are read, and worked off the fastest."""
+    return np.ascontiguousarray(rows.T)
 
 
 def _shapes(public: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,7 @@ from nacre.schema.columns import cells
 from nacre.schema.columns.names import cell_names, single_names
 
 NOT_LISTED, NOTHING = -1, -2  # places of cells that are not in the list, or empty
+FEW = 1000  # distinct cells that are remembered until the next part of a table
 
 
 class Lookup:
@@ -28,6 +30,11 @@ class Lookup:
         self.whole = _without_zeros(self.values)
         self.rounded = _rounded(values)
         self.truth = _truth(values)
+        self._last: tuple[pa.Array, np.ndarray] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the cells that were looked up: they go nowhere else."""
+        return {**self.__dict__, "_last": None}
 
     def find(self, array: pa.Array) -> np.ndarray:
         """The place of each cell (int32), NOT_LISTED or NOTHING."""
@@ -37,11 +44,21 @@ class Lookup:
             array = cell_names(array)
         if not pa.types.is_dictionary(array.type):
             array = pc.dictionary_encode(array)
-        places = np.append(self._places(array.dictionary), np.int32(NOTHING))
+        places = self._listed(array.dictionary)
         indices = array.indices
         if indices.null_count:
             indices = pc.fill_null(pc.cast(indices, pa.int64()), len(places) - 1)
         return places.take(indices.to_numpy(zero_copy_only=False))
+
+    def _listed(self, distinct: pa.Array) -> np.ndarray:
+        """The place of each of the distinct cells, then NOTHING; parts of a table have the same."""
+        last = self._last
+        if last is not None and last[0].equals(distinct):
+            return last[1]
+        places = np.append(self._places(distinct), np.int32(NOTHING))
+        if len(distinct) <= FEW:
+            self._last = distinct, places
+        return places
 
     def _places(self, distinct: pa.Array) -> np.ndarray:
         names = cell_names(distinct)
