@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import pickle
 
 import numpy as np
 import pyarrow as pa
@@ -271,6 +272,15 @@ def test_chunks_and_dictionaries_do_not_matter():
     assert schema.encode(table.slice(1, 2)).codes[:, 0].tolist() == [1, 2]
     assert schema.encode(second.slice(1)).ticks[:, 0].tolist() == [4]
     assert len(schema.encode(table.slice(0, 0))) == 0
+
+
+def test_parts_with_other_dictionaries_are_read_by_their_own():
+    schema = Schema({"x": Categorical(values=("a", "b", "secret"))})
+    for cells in (["secret", "a"], ["secret", "a"], ["a", "b"], ["b", "a"]):
+        codes = schema.encode(pa.table({"x": pa.array(cells).dictionary_encode()})).codes
+        assert codes[:, 0].tolist() == [("a", "b", "secret").index(cell) for cell in cells]
+    again = pickle.loads(pickle.dumps(schema.columns["x"]))
+    assert again._lookup._last is None, "cells that were looked up go nowhere else"
 
 
 @pytest.mark.parametrize(

@@ -284,7 +284,8 @@ def test_blocks_of_sparse_features_may_be_of_any_size():
     encoded = SCHEMA.layout.encoded(numbers, [[0]] * 2048, None)
     exact = ExactSum(anywhere, Bound(segments=SEGMENTS), ENCODER)
     whole = exact([block_of(encoded)])
-    for size in (64, 512):
+    # Of blocks of a single row many are calm, of large ones none.
+    for size in (1, 512):
         parts = [block_of(encoded[start : start + size]) for start in range(0, 2048, size)]
         for one_way, other in zip(whole, exact(parts), strict=True):
             np.testing.assert_array_equal(one_way, other)
