@@ -44,7 +44,7 @@ def heaps_question(columns: tuple[Column, ...], layout: Layout, share: float) ->
             share=share,
             unit=NORM / math.sqrt(len(chosen)),
             meaning="how many rows lie at multiples of each round step, inside the cells of "
-            f"{len(chosen)} numbers",
+            f"{len(chosen)} number{'' if len(chosen) == 1 else 's'}",
         ),
     )
 

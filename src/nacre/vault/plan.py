@@ -260,7 +260,7 @@ def _headline(planned: Planned) -> str:
         epsilon, delta = upwards(release.epsilon, 4), upwards(release.delta, 3)
         return f"{release.name}: at most (ε = {epsilon:g}, δ = {delta:g})"
     what = {
-        "gaussian": f"{release.size:,} numbers",
+        "gaussian": f"{release.size:,} number{'' if release.size == 1 else 's'}",
         SHARED: f"{release.size:,} numbers, noise of {release.sites} sites",
         "exponential": f"{release.steps:,} choices among {release.size:,}",
         "subsampled-gaussian": f"{release.steps:,} steps, each on {release.rate:.2g} of the rows",

@@ -212,8 +212,8 @@ class Mosaic(AbstractMethod):
                 bound=Bound(segments=(counts,)),
                 share=self.single * left,
                 unit=NORM / math.sqrt(len(columns)),
-                meaning=f"how many rows have each single value in the heaviest cells of "
-                f"{len(columns)} numbers at most",
+                meaning="how many rows have each single value in the heaviest cells of "
+                + ("one number" if len(columns) == 1 else f"{len(columns)} numbers at most"),
             ),
             *heaps,
         )
