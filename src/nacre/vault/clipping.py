@@ -64,11 +64,13 @@ class Clipping:
         """
         calm = self._calm(indices, values, axis)
         if calm is None:
-            clipped, good = self._each(indices, values, axis)
+            clipped, good = self._each(indices, values, axis, calm_unknown=True)
         else:
             every = jnp.ones(indices.shape[1 - axis], jnp.bool_)
             clipped, good = jax.lax.cond(
-                calm, lambda: (values, every), lambda: self._each(indices, values, axis)
+                calm,
+                lambda: (values, every),
+                lambda: self._each(indices, values, axis, calm_unknown=False),
             )
         return (indices, clipped), good
 
@@ -94,9 +96,9 @@ class Clipping:
         return inside & jnp.all((values >= least) & (values <= most))
 
     def _each(
-        self, indices: jax.Array, values: jax.Array, axis: int
+        self, indices: jax.Array, values: jax.Array, axis: int, *, calm_unknown: bool
     ) -> tuple[jax.Array, jax.Array]:
-        """Clipped values, and which rows count."""
+        """Clipped values, and which rows count; rows may be calm, if that is not known yet."""
         good = jnp.all(jnp.isfinite(values), axis=axis)
         good &= jnp.all(_grows(indices, axis), axis=axis)
         good &= jnp.all((indices >= 0) & (indices < self.bound.size), axis=axis)
@@ -107,12 +109,15 @@ class Clipping:
         owner = self._owners(indices)
         part = self._integers(values, owner)
         limit, own = _at(self.limits, owner), part.astype(jnp.float64) ** 2
+
+        def clipped() -> jax.Array:
+            return self._clip(part, self._squares(own, owner, axis), limit)
+
+        if not calm_unknown:
+            return clipped(), good
         # Mostly each value is alone in its segment and within the limit: nothing to do.
         calm = jnp.all(_grows(owner, axis)) & jnp.all(own <= limit)
-        clipped = jax.lax.cond(
-            calm, lambda: part, lambda: self._clip(part, self._squares(own, owner, axis), limit)
-        )
-        return clipped, good
+        return jax.lax.cond(calm, lambda: part, clipped), good
 
     def _owners(self, indices: jax.Array) -> jax.Array:
         """The segment of each index; anything for an index that is in none."""
