@@ -18,6 +18,9 @@ from tests.compiling import quickly, share_contexts, shorten
 settings.register_profile("nacre", deadline=None)
 settings.load_profile("nacre")
 
+# What is imported and collected stays: until all of it is there no search would find garbage.
+gc.disable()
+
 # Folders whose files share something that takes long to make: one worker makes it once.
 TOGETHER = (
     "docs",
@@ -84,6 +87,7 @@ def pytest_collection_finish(session):
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
+    gc.enable()
 
 
 def among(path, places):
