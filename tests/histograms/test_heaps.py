@@ -158,6 +158,47 @@ def test_days_of_the_week_are_kept(most, closed):
     assert ((made >= cells.low[cell]) & (made <= cells.high[cell])).all()
 
 
+def test_prices_end_as_they_do():
+    """A third at .99, a fifth at whole amounts, the others anywhere."""
+    schema = Schema({"price": Real(low=-2000, high=9000, decimals=2)})
+    layout, rng = schema.layout, np.random.default_rng(2)
+    columns = table_columns(layout, None, 512)
+    cells, part = columns[0].cells, rng.random(ROWS)
+    cents = (rng.lognormal(3.5, 1, ROWS) * 100).round().astype(np.int64).clip(0, 900_000)
+    end = np.select([part < 0.33, part < 0.53], [99, 0], cents % 100)
+    ticks = 200_000 + cents // 100 * 100 + end
+    cell = np.searchsorted(cells.low, ticks, side="right") - 1
+    counts = np.bincount(cell, minlength=cells.size) + rng.normal(0, 20, cells.size)
+    steps = np.array(layout.numbers[0].rounds)
+    on = (ticks[:, None] - steps[:, 1]) % steps[:, 0] == 0
+    widest = np.where(on, np.arange(1, len(steps) + 1), 0).max(1)[cells.widths[cell] > 1]
+    found = np.bincount(widest, minlength=len(steps) + 1) + rng.normal(0, NOISE, len(steps) + 1)
+    histograms = Histograms.of(columns, counts[None], 20.0)
+    heaps = find_heaps(histograms, layout, Atoms.none(), {0: found}, NOISE)
+    heaps.check(layout)
+    made = heaps.draw(0, cells, cell, cells.draw(cell, rng), rng)
+    for end in (99, 0):
+        assert abs((made % 100 == end).mean() - (ticks % 100 == end).mean()) < 0.03
+
+
+@pytest.mark.parametrize("rows", [0, 60, 300])
+def test_noise_makes_no_days_of_the_week(rows):
+    schema = Schema({"day": Datetime(low="2024-01-01", high="2025-12-30")})
+    layout, rng = schema.layout, np.random.default_rng(1)
+    columns = table_columns(layout, None, 512)
+    cells = columns[0].cells
+    found = []
+    for _ in range(50):
+        days = rng.integers(0, layout.limits[0], rows, endpoint=True)
+        cell = np.searchsorted(cells.low, days, side="right") - 1
+        counts = np.bincount(cell, minlength=cells.size) + rng.normal(0, 10, cells.size)
+        week = np.r_[0, np.bincount(days % 7, minlength=7)] + rng.normal(0, NOISE, 8)
+        histograms = Histograms.of(columns, counts[None], 10.0)
+        heaps = find_heaps(histograms, layout, Atoms.none(), {0: week}, NOISE)
+        found.append(len(heaps.weights))
+    assert not any(found)
+
+
 def test_heaps_of_a_file_are_checked(heaps):
     heaps.check(LAYOUT)
     Heaps.none().check(LAYOUT)

@@ -10,6 +10,7 @@ from nacre.errors import NacreError
 from nacre.rows import TableEncoder
 from nacre.rows.times import Times, find_times, part_of
 from nacre.schema import Boolean, Datetime, Integer, Schema
+from nacre.schema.constraints.statement import Word
 
 SEEN = Datetime(low="2024-01-01T08:30", high="2024-12-30T17:00", step="1min", nullable=True)
 
@@ -97,3 +98,30 @@ def test_a_file_cannot_split_what_has_no_times():
     assert TableEncoder.from_dict({**said, "times": []}).layout.numbers[0].ticks > 500_000
     with pytest.raises(NacreError, match="'n' has no times of day"):
         TableEncoder.from_dict({**said, "times": ["n"]})
+    for times in ("seen", None, {"seen": 1}, ["seen", "seen"]):
+        with pytest.raises(NacreError):
+            TableEncoder.from_dict({**said, "times": times})
+
+
+def test_a_night_is_no_column_of_days():
+    """Less than a day, across midnight: days and times of it cannot be put together at will."""
+    night = Datetime(low="2024-01-01T22:00", high="2024-01-02T06:00", step="1min")
+    said = TableEncoder.of(Schema({"seen": night, "a": Boolean()})).to_dict()
+    with pytest.raises(NacreError, match="'seen' has no times of day"):
+        TableEncoder.from_dict({**said, "times": ["seen"]})
+
+
+def test_a_part_has_no_name_that_is_taken():
+    """By a column that facts determine, too, which methods do not see."""
+    schema = Schema(
+        {"seen": SEEN, "a": Boolean(), part_of("seen"): Boolean()},
+        facts=[
+            {
+                f"{Word.of_column(part_of('seen'))} determined by a": {
+                    "true": "false",
+                    "false": "true",
+                }
+            }
+        ],
+    )
+    assert TableEncoder.of(schema).times == ()

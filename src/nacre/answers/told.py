@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from nacre.histograms.crosstable import Axis, CrossTable
 from nacre.histograms.measurement import MISSING, Measurement
 from nacre.rows import AbstractEncoder, TableEncoder
+from nacre.rows.times import part_of
 
 Index = NDArray[np.int64]
 Cells = TypeVar("Cells", Measurement, Axis)
@@ -40,9 +41,7 @@ def told_tables(encoder: AbstractEncoder, found: Iterable[CrossTable]) -> tuple[
 
 def _strange(encoder: TableEncoder) -> set[str]:
     """Columns whose cells are not those of any column of the table."""
-    return {each.column for each in encoder.differences} | {*encoder.modeled.names} - {
-        *encoder.schema.counted.names
-    }
+    return {each.column for each in encoder.differences} | {*map(part_of, encoder.times)}
 
 
 def _in_ticks(cells: Cells, encoder: TableEncoder) -> Cells:

@@ -29,6 +29,7 @@ Rounds = Sequence[tuple[int, int]]
 
 ROUNDS = 50  # of the fit, at most
 SETTLED = 1e-4  # of the rows: a change of what is on any step by less ends the fit
+DIFFERS = 3.0  # deviations of their squares, by which the places of a cycle must differ
 SLOPED = 0.5  # a step as wide as the cells may hold so much more than a uniform spread, for nothing
 
 
@@ -196,17 +197,22 @@ class _Steps:
         return _Steps(rows, shares, reach, on, np.maximum(ticks, 0.0), doubt)
 
     def turning(self, counts: Array, noise: float) -> dict[int, float]:
-        """Weights of the ticks at each place of a cycle, drawn towards each other as noise asks.
+        """Weights of the ticks at each place of a cycle; none unless they differ beyond noise.
 
-        By the rule of James and Stein (1961) for a mean that is not known, in which so many counts
-        are better together than each by itself; what is no more than noise leaves all weights 1.
+        They are drawn towards each other by the rule of James and Stein (1961), by which so many
+        counts are better together than each by itself.  Beside noise of more than half of what a
+        place is expected to hold nothing can be told.
         """
-        expected = self.ticks @ np.divide(self.shares, self.ticks.sum(0))
-        there = np.flatnonzero(expected > 0)
-        ratio = counts[there] / (expected[there] * max(counts.sum(), 1e-12))
-        spread = noise / (expected[there] * max(counts.sum(), 1e-12))
+        expected = self.rows * (self.ticks @ np.divide(self.shares, self.ticks.sum(0)))
+        there = np.flatnonzero(expected > 2 * noise)
+        if len(there) < max(int(np.count_nonzero(self.ticks.sum(1))), 4):
+            return {}
+        ratio, spread = counts[there] / expected[there], noise / expected[there]
+        free = len(there) - 1
         square = float((((ratio - ratio.mean()) / spread) ** 2).sum())
-        trust = max(0.0, 1 - (len(there) - 3) / max(square, 1e-12))
+        if square < free + DIFFERS * np.sqrt(2 * free):
+            return {}
+        trust = 1 - (free - 2) / square
         return dict(zip(there.tolist(), np.maximum(1 + trust * (ratio - 1), 0), strict=True))
 
     def believed(self, counts: Array, noise: float) -> dict[int, float]:

@@ -71,7 +71,7 @@ class TableEncoder(AbstractEncoder):
     def of(cls, schema: Schema, types: pa.Schema | None = None) -> Self:
         """The encoder of a schema, with the differences that its constraints ask for."""
         way = Differences.of(Completion(schema.counted).modeled)
-        return cls(schema, tuple(way.stated), types, find_times(way.modeled))
+        return cls(schema, tuple(way.stated), types, find_times(way.modeled, schema.counted.names))
 
     @cached_property
     def _completion(self) -> Completion:
@@ -314,5 +314,7 @@ class TableEncoder(AbstractEncoder):
             read = pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(text)))
             types = stated_types(read, schema)
         way = Differences.from_list(Completion(schema.counted).modeled, said["differences"])
-        times = Times(way.modeled, tuple(map(str, said.get("times", ()))))
+        if not isinstance(said["times"], list):
+            raise NacreError("What the file says about times is no list of columns.")
+        times = Times(way.modeled, tuple(map(str, said["times"])))
         return cls(schema, tuple(way.stated), types, tuple(times.stated))

@@ -9,7 +9,7 @@ from the schema; each row is mapped by itself, exactly, and back.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import Any, final
 
@@ -33,17 +33,18 @@ def part_of(name: str) -> str:
     return f"{name}, time of day"
 
 
-def find_times(schema: Schema) -> tuple[str, ...]:
+def find_times(schema: Schema, taken: Collection[str] = ()) -> tuple[str, ...]:
     """The columns that are split: public, from their bounds and steps alone.
 
-    Never a label, or what is to be protected as a whole.
+    Never a label, or what is to be protected as a whole; nor where a part's name is `taken`.
     """
+    taken = {*taken, *schema.columns}
     whole = {name for one in as_sets(schema.protect, USUAL) for name in one.columns}
     return tuple(
         name
         for name, column in schema.columns.items()
         if name not in {schema.label, *whole}
-        and part_of(name) not in schema.columns
+        and part_of(name) not in taken
         and (line := _Line.of(column)) is not None
         and line.days >= DAYS
     )
@@ -123,7 +124,8 @@ class Times:
         found = {}
         for name in self.stated:
             line = _Line.of(self.schema.columns.get(name))
-            if line is None or not line.days or part_of(name) in self.schema.columns:
+            fits = line is not None and line.last >= line.a_day and name not in found
+            if line is None or not fits or part_of(name) in self.schema.columns:
                 raise NacreError(f"'{name}' has no times of day that can be modeled by themselves.")
             found[name] = line
         return found

@@ -22,9 +22,9 @@ class Number:
 
     `zero` is the tick nearest to the value 0, if the values have a natural zero; `spikes` are
     ticks that many rows are said to share, `common` those that many rows often do.  `rounds` are
-    the steps that people round to, finest first: every so many ticks, from a first one on; or all
-    places of a cycle, such as the days of a week.  What is less than `stretch` ticks apart need not
-    be told apart cell by cell.
+    the steps that people round to, or prices just below such, finest first: every so many ticks,
+    from a first one on; or all places of a cycle, such as the days of a week.  What is less
+    than `stretch` ticks apart need not be told apart cell by cell.
     """
 
     name: str
@@ -43,7 +43,8 @@ class Number:
     @property
     def cyclic(self) -> bool:
         """Whether `rounds` are the places of a cycle, one of which every tick is at."""
-        return len(self.rounds) > len({every for every, _ in self.rounds})
+        size = len(self.rounds)
+        return size > 1 and [*self.rounds] == [(size, place) for place in range(size)]
 
     @property
     def positions(self) -> int:

@@ -381,7 +381,7 @@ class ExactSum:
 
 
 def _columns(rows: NDArray[Any]) -> NDArray[Any]:
-    """The columns of a matrix, each in one piece: as they are read, and worked off the fastest."""
+    """The columns of a matrix, each in one piece, as they were read."""
     return np.ascontiguousarray(rows.T)
 
 

@@ -92,6 +92,19 @@ def lattices(
     return tuple(sorted(found.items()))
 
 
+def endings(first: int, step: int, ticks: int) -> tuple[tuple[int, int], ...]:
+    """`lattices` of the steps that people round numbers to, and of prices, just below a hundred.
+
+    Examples:
+        >>> endings(0, 25, 1000)
+        ((2, 0), (4, 0), (10, 0), (20, 0), (40, 0), (100, 0), (200, 0), (400, 0), (1000, 0))
+        >>> (100, 99) in endings(0, 1, 100_000)  # 19.99 in cents
+        True
+    """
+    found = [*lattices(first, step, ROUND, ticks), *lattices(first + 1, step, (100,), ticks)]
+    return tuple(sorted(found, key=lambda each: each[0]))
+
+
 def digits(value: float) -> int:
     """How many digits after the point a number has, as people would write it.
 

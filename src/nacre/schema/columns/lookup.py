@@ -56,7 +56,8 @@ class Lookup:
         if last is not None and last[0].equals(distinct):
             return last[1]
         places = np.append(self._places(distinct), np.int32(NOTHING))
-        if len(distinct) <= FEW and cells.is_text(distinct.type):  # 0 and -0 would be the same
+        text = cells.is_text(distinct.type)  # of numbers, 0 and -0 would be the same
+        if text and len(distinct) <= FEW and (places[:-1] >= 0).all():  # and public, all of them
             self._last = distinct, places
         return places
 

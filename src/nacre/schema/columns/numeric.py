@@ -24,7 +24,7 @@ from nacre.schema.columns.column import (
     settle,
     shown,
 )
-from nacre.schema.columns.grid import COMMON, DIGITS, ROUND, Grid, dense_tick, digits, lattices
+from nacre.schema.columns.grid import COMMON, DIGITS, Grid, dense_tick, digits, endings
 from nacre.schema.columns.limits import (
     inner_ticks,
     is_positive,
@@ -147,7 +147,7 @@ class Integer(Column):
     @property
     def rounds(self) -> tuple[tuple[int, int], ...]:
         """See `Column`."""
-        return lattices(self.grid.first, self.grid.step, ROUND, self.ticks)
+        return endings(self.grid.first, self.grid.step, self.ticks)
 
     @property
     def size(self) -> None:
@@ -338,7 +338,7 @@ class Real(Column):
         """See `Column`; nothing is known of numbers without decimals or a step."""
         if self.grid is None:
             return ()
-        return lattices(self.grid.first, self.grid.step, ROUND, self.ticks)
+        return endings(self.grid.first, self.grid.step, self.ticks)
 
     @property
     def size(self) -> None:

@@ -44,14 +44,9 @@ class Suggested:
         text = HEAD + (SOME.format(self.rows) if self.some else "")
         for name, said in (("constraints", self.constraints), ("facts", self.facts)):
             if said:
-                lines = [f"{name}:", *(line for each in said for line in self._lines(each))]
+                lines = [f"{name}:", *(line for each in said for line in entry_lines(each))]
                 text += "".join(f"# {line}\n" for line in lines)
         return text
-
-    def _lines(self, said: Any) -> list[str]:
-        """A fact, below what is to be known of it; still a comment where the fact is none."""
-        remark = self.remarks.get(_head(said), "")
-        return [*(f"  # {line}" for line in wrap(remark, 86)), *entry_lines(said)]
 
     def describe(self) -> str:
         """Which there are, for the terminal."""
@@ -59,7 +54,11 @@ class Suggested:
         if not heads:
             return ""
         rows = f"{self.rows:,} rows that were looked at" if self.some else f"{self.rows:,} rows"
-        listed = [f"  {head}" for head in heads[:SHOWN]]
+        listed = []
+        for head in heads[:SHOWN]:
+            listed.append(f"  {head}")
+            # Not in the file: how few rows hold what is nobody else's business.
+            listed += [f"    {line}" for line in wrap(self.remarks.get(head, ""), 86)]
         if len(heads) > SHOWN:
             listed.append(f"  and {len(heads) - SHOWN} more")
         one = len(heads) == 1
