@@ -74,9 +74,8 @@ def lump_rare(mass: Array, *, floor: float, slots: int, families: Sequence[Index
     total = mass.sum()
     rare = mass < floor * total
     if len(mass) > slots:
-        kept = slots - 1 - min([slots // 2, *(int(family.max()) + 1 for family in families[-1:])])
-        kept = kept if families else slots - 1
-        rare[np.argsort(-mass, kind="stable")[kept:]] = True
+        shared = 1 + (min(slots // 2, int(families[-1].max()) + 1) if families else 0)
+        rare[np.argsort(-mass, kind="stable")[slots - shared :]] = True
     if rare.sum() < 2:
         return np.arange(len(mass))
     bins, size = np.where(rare, -1, np.cumsum(~rare) - 1), int((~rare).sum())

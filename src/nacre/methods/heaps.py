@@ -43,7 +43,8 @@ def heaps_question(columns: tuple[Column, ...], layout: Layout, share: float) ->
             bound=Bound(segments=(Segment(size=size, norm=NORM, signed=False),)),
             share=share,
             unit=NORM / math.sqrt(len(chosen)),
-            meaning="how many rows lie at multiples of each round step, inside the cells of "
+            meaning="how many rows lie at multiples of each round step or end just below a "
+            "hundred (of dates: on each day of the week), inside the cells of "
             f"{len(chosen)} number{'' if len(chosen) == 1 else 's'}",
         ),
     )
