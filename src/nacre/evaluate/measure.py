@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from nacre.evaluate.scores.metric import Metric, Value
-from nacre.evaluate.scores.part import Part
+from nacre.evaluate.scores.metric import Metric, scores_of
 from nacre.evaluate.scores.references import References
 from nacre.evaluate.scores.score import Score
 from nacre.evaluate.tables.comparison import TableComparison
@@ -40,24 +39,9 @@ def measure(
         report("evaluating", step / len(steps))
         comparison = comparisons[table]
         reference = references.of(metric, comparison)
-        results += _scores(metric, table, metric.compute(comparison), reference)
+        results += scores_of(metric, table, metric.compute(comparison), reference)
     report("evaluating", 1.0)
     return results
-
-
-def _scores(
-    metric: Metric, table: str, values: Iterable[Value], reference: Mapping[Part, float]
-) -> Iterable[Score]:
-    for value in values:
-        yield Score(
-            table=table,
-            metric=metric.name,
-            part=value.part,
-            value=value.value,
-            error=value.error,
-            reference=reference.get(value.part),
-            goal=metric.goal,
-        )
 
 
 def averaged(metric: Metric, results: Sequence[Score]) -> Metric:

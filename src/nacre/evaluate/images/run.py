@@ -15,7 +15,8 @@ from nacre.evaluate.images.findings import find
 from nacre.evaluate.images.metric import ImageMetric
 from nacre.evaluate.images.metrics import choose
 from nacre.evaluate.images.reading import by_name, read_images, read_synthetic
-from nacre.evaluate.scores.metric import Value
+from nacre.evaluate.scores.metric import scores_of
+from nacre.evaluate.scores.part import Part
 from nacre.evaluate.scores.score import Score
 from nacre.evaluate.spending import spending
 from nacre.evaluate.tables.classifiers import PUBLISHED, available
@@ -137,7 +138,7 @@ def _measure(
     metrics: Sequence[ImageMetric], comparisons: Sequence[ImageComparison], report: Progress
 ) -> Iterator[Score]:
     """Every metric of every set, each beside its reference."""
-    references: dict[tuple[str, int], Mapping[str, float]] = {}
+    references: dict[tuple[str, int], Mapping[Part, float]] = {}
     steps = [(metric, comparison) for metric in metrics for comparison in comparisons]
     for step, (metric, comparison) in enumerate(steps):
         report("evaluating", step / len(steps))
@@ -146,24 +147,9 @@ def _measure(
         values = list(metric.compute(comparison))
         key = metric.name, len(comparison.synthetic)
         if key not in references and comparison.real.test is not None:
-            references[key] = {str(v.part): v.value for v in metric.reference(comparison)}
-        yield from _scores(metric, comparison.name, values, references.get(key, {}))
+            references[key] = {v.part: v.value for v in metric.reference(comparison)}
+        yield from scores_of(metric, comparison.name, values, references.get(key, {}))
     report("evaluating", 1.0)
-
-
-def _scores(
-    metric: ImageMetric, table: str, values: Iterable[Value], reference: Mapping[str, float]
-) -> Iterator[Score]:
-    for value in values:
-        yield Score(
-            table=table,
-            metric=metric.name,
-            part=value.part,
-            value=value.value,
-            error=value.error,
-            reference=reference.get(str(value.part)),
-            goal=metric.goal,
-        )
 
 
 def _few(sets: Mapping[str, Any], effort: Effort) -> Iterator[str]:

@@ -1,10 +1,11 @@
 """What a metric is: a function of a comparison that says what its number means."""
 
 import dataclasses
-from collections.abc import Callable, Iterable
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Literal, NamedTuple, Protocol
 
 from nacre.evaluate.scores.part import Part
+from nacre.evaluate.scores.score import Score
 from nacre.evaluate.tables.comparison import TableComparison
 
 Goal = Literal["lower", "higher"]
@@ -56,3 +57,31 @@ class Metric:
     reference: Reference | None = None
     quick: bool = False
     rows: int | None = None
+
+
+class Scored(Protocol):
+    """What a score keeps of its metric, of tables or of images."""
+
+    @property
+    def name(self) -> str:
+        """The metric's name."""
+
+    @property
+    def goal(self) -> Goal:
+        """Whether lower or higher is better."""
+
+
+def scores_of(
+    metric: Scored, table: str, values: Iterable[Value], reference: Mapping[Part, float]
+) -> Iterator[Score]:
+    """What a metric found, each number beside its reference."""
+    for value in values:
+        yield Score(
+            table=table,
+            metric=metric.name,
+            part=value.part,
+            value=value.value,
+            error=value.error,
+            reference=reference.get(value.part),
+            goal=metric.goal,
+        )
