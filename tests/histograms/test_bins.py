@@ -33,6 +33,16 @@ def test_the_floor_and_the_slots_are_kept():
     assert wide.min() / 200 >= 0.15
 
 
+@pytest.mark.parametrize(("share", "apart"), [(0.03, True), (0.002, False)])
+def test_what_begins_something_stays_apart_unless_it_is_rare(share, apart):
+    mass, begins = np.ones(100), np.arange(100) == 10
+    mass[:10] = 90 * share / (1 - share) / 10
+    group = quantile_bins(mass, most=16, floor=0.1, slots=24, begins=begins, rare=0.005)
+    assert (group[9] < group[10]) == apart
+    many = quantile_bins(mass, most=16, floor=0.1, slots=24, begins=np.arange(100) % 5 == 0)
+    assert np.bincount(many, mass).min() > 0.04 * mass.sum(), "many walls are none"
+
+
 @pytest.mark.parametrize("mass", [[5.0], [0.0, 0.0, 7.0], [1e-9, 1e-9]])
 def test_degenerate_histograms_have_bins_too(mass):
     group = quantile_bins(np.array(mass), **SETTINGS)

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
+WALLS = 3  # a sign or a rule cuts a number once or twice, a look-up table many times
+
 
 def quantile_bins(
     mass: Array,
@@ -18,14 +20,17 @@ def quantile_bins(
     floor: float,
     slots: int,
     begins: NDArray[np.bool_] | None = None,
+    rare: float = 0.0,
 ) -> Index:
     """The bin of each ordered cell: about `most` bins of equal mass, a heavy cell one by itself.
 
-    Where a cell `begins` something of its own, a bin begins, too.
+    Where a cell `begins` something of its own, a bin begins, too; of a few such places, it stays
+    apart from what was before unless it is `rare`.
 
     No bin is to hold less than `floor` of the mass, where that can be had; there are never more
     than `slots`.
     """
+    begins = np.zeros(len(mass), bool) if begins is None else begins
     share = mass / mass.sum()
     atom = np.zeros(len(share), bool)
     while True:
@@ -37,19 +42,32 @@ def quantile_bins(
         atom = heavy
     group, total, index = np.zeros(len(share), np.int64), np.inf, -1
     for place, weight in enumerate(share):
-        if atom[place] or total >= 0.999 * target or (begins is not None and begins[place]):
+        if atom[place] or total >= 0.999 * target or begins[place]:
             index, total = index + 1, 0.0
         total = np.inf if atom[place] else total + weight
         group[place] = index
-    return _join_lightest(_join_light(group, share, atom, floor / 2), share, slots)
+    walls = begins if begins.sum() <= WALLS else np.zeros(len(mass), bool)
+    group = _join_light(group, share, atom, floor / 2, walls, rare)
+    return _join_lightest(group, share, slots)
 
 
-def _join_light(group: Index, share: Array, atom: NDArray[np.bool_], floor: float) -> Index:
-    """A bin too light to measure joins a neighbor that is no atom."""
-    single = set(group[atom].tolist())
+def _join_light(
+    group: Index,
+    share: Array,
+    atom: NDArray[np.bool_],
+    floor: float,
+    walls: NDArray[np.bool_],
+    rare: float,
+) -> Index:
+    """A bin too light to measure joins a neighbor that is no atom; over a wall only if `rare`."""
+    single, first = set(group[atom].tolist()), set(group[walls].tolist())
     for b in range(int(group.max()) + 1):
         weight = share[group == b].sum()
-        near = [t for t in (b - 1, b + 1) if t not in single and (group == t).any()]
+        near = [
+            t
+            for t in (b - 1, b + 1)
+            if t not in single and (group == t).any() and (weight < rare or max(b, t) not in first)
+        ]
         if b not in single and weight < floor and near:
             group = np.where(group == b, near[0], group)
     return np.unique(group, return_inverse=True)[1]

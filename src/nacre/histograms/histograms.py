@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping, Sequence
 from typing import final
 
@@ -107,12 +108,14 @@ class Histograms:
         if isinstance(kind, CodeColumn):
             families = self.families.get(column, ())
             return lump_rare(mass, floor=rare, slots=slots, families=families)
-        begins = self.begins.get(column)
+        bins = functools.partial(
+            quantile_bins, most=most, floor=floor, rare=rare, begins=self.begins.get(column)
+        )
         if not kind.nullable:
-            return quantile_bins(mass, most=most, floor=floor, slots=slots, begins=begins)
+            return bins(mass, slots=slots)
         # 'Missing' is the last cell, and always a bin of its own.
         known = np.maximum(mass[:-1], 1e-9)
-        found = quantile_bins(known, most=most, floor=floor, slots=slots - 1, begins=begins)
+        found = bins(known, slots=slots - 1)
         return np.append(found, found.max() + 1)
 
     def association(self, column: int) -> float:

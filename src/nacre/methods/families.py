@@ -1,8 +1,9 @@
-"""What facts of the schema say about the values of a column that others follow from.
+"""What the schema says about values of a column that belong together, or do not.
 
 Where a code determines its group, the group is not modeled: it is computed.  But what other columns
 have to do with the group is lost if rare codes are lumped together across groups.  So they are
-lumped within them, and a number's bins begin where what it determines changes.
+lumped within them, and a number's bins begin where what it determines changes; and at zero, as
+refunds and debts are another matter than payments, however few they are.
 """
 
 from __future__ import annotations
@@ -36,9 +37,13 @@ def with_families(histograms: Histograms, encoder: TableEncoder) -> Histograms:
         own, schema_column = tables.get(name, []), encoder.modeled.columns[name]
         if own and isinstance(column, CodeColumn):
             families[place] = _families(own, column.size, schema_column.nullable)
-        elif own and not isinstance(column, CodeColumn):
-            found = _begins(own, column.cells, Scale(schema_column))
-            begins[place] = begins.get(place, np.zeros(len(found), bool)) | found
+        elif not isinstance(column, CodeColumn):
+            zero = encoder.layout.numbers[column.number].zero
+            found = _begins(own, column.cells, Scale(schema_column)) | _begins_at(
+                zero, column.cells
+            )
+            if found.any():
+                begins[place] = begins.get(place, np.zeros(len(found), bool)) | found
     return dataclasses.replace(histograms, families=families, begins=begins)
 
 
@@ -63,4 +68,12 @@ def _begins(tables: Sequence[LookUp], cells: Cells, scale: Scale) -> Mask:
         changes = table.starts[1:][np.diff(table.places) != 0]
         place = np.searchsorted(low, changes)  # the first cell that lies in the new span
         found[place[place < cells.size]] = True
+    return found
+
+
+def _begins_at(tick: int | None, cells: Cells) -> Mask:
+    """The first cell that holds nothing below a tick inside the range."""
+    found = np.zeros(cells.size, bool)
+    if tick is not None and 0 < tick < cells.high[-1]:
+        found[np.searchsorted(cells.low, tick)] = True
     return found

@@ -6,7 +6,8 @@ import pytest
 
 import nacre
 from nacre.methods.families import with_families
-from nacre.schema import Categorical, Datetime, Integer, Schema
+from nacre.rows import TableEncoder
+from nacre.schema import Categorical, Datetime, Integer, Real, Schema
 
 CODES = [f"{group}{code:02d}" for group in "ABCDEF" for code in range(30)]
 SCHEMA = Schema(
@@ -95,3 +96,23 @@ def test_bins_of_a_number_begin_where_what_it_determines_changes(model):
     assert np.flatnonzero(found.begins[age]).tolist() == [18]
     group = found.group(age, most=4, floor=0.01, rare=0.01, slots=8)
     assert group[17] < group[18]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "apart"), [(-50, 5000, True), (0, 90, False), (-90, 0, False)]
+)
+def test_bins_begin_at_zero_where_numbers_of_both_signs_are_allowed(low, high, apart):
+    """Two of a hundred payments are refunds: they are not to share a bin with small payments."""
+    from nacre.histograms.cells import table_columns
+    from nacre.histograms.histograms import Histograms
+
+    encoder = TableEncoder.of(Schema({"paid": Real(low=low, high=high, decimals=2)}))
+    columns = table_columns(encoder.layout, None, 512)
+    (column,) = columns
+    negative = column.cells.high < encoder.layout.numbers[0].zero
+    counts = np.where(negative, 0.02 / max(negative.sum(), 1), 0.98 / max((~negative).sum(), 1))
+    found = with_families(Histograms.of(columns, 1e5 * counts[None], 1.0), encoder)
+    group = found.group(0, most=16, floor=0.01, rare=0.01, slots=32)
+    assert (0 in found.begins) == apart
+    if apart:
+        assert group[negative].max() < group[~negative].min()
