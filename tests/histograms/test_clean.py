@@ -116,7 +116,7 @@ def test_holes_are_bridged_and_spikes_have_no_tails():
     assert found[10:13].min() > 20
     spike = np.array([0.0] * 20 + [500.0] + [0.0] * 20)
     assert fade(spike, spike, 20.0, spike > 0, np.ones(41)).sum() == 500
-    assert fade(spike, spike, 20.0, np.zeros(41, bool), np.ones(41)).sum() == 0
+    assert fade(0 * spike, spike, 20.0, np.zeros(41, bool), np.ones(41)).sum() == 0
 
 
 def test_tails_fall_with_the_distance_not_with_the_cells():
@@ -161,3 +161,27 @@ def test_rare_values_are_shrunk_to_what_is_surely_there():
         found.append(table[0, 2])
     plain = np.maximum(truth[2] + rng.normal(0, 100, 1000), 0).mean()
     assert np.mean(found) < 0.75 * plain
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_that_noise_hides_do_not_become_spikes(seed):
+    """900 of 12,000 rows lie in 250 cells, four in each and fewer: spikes are not to get them."""
+    rng = np.random.default_rng(seed)
+    truth, noise = np.zeros((1, 253)), 40.0
+    truth[0, 100:250] = 6.0
+    truth[0, 250:] = 200.0, 10_500.0, 400.0  # spikes, behind the cells that have an order
+    noisy = truth + rng.normal(0, noise, truth.shape)
+    (found,), (known,), _ = clean([noisy], noise, [np.ones(250)], (truth.sum(1), 1.0))
+    assert known[250:].all() and not known[:250].any()
+    assert np.abs(found - truth)[0, 250:].max() < 4 * noise
+    assert found[0, :250].sum() == pytest.approx(900, abs=4 * noise * np.sqrt(3))
+
+
+def test_cells_that_are_empty_get_no_rows_from_noise():
+    rng, noise, won = np.random.default_rng(5), 40.0, 0.0
+    truth = np.r_[np.zeros(250), 200.0, 10_500.0, 400.0][None]
+    for _ in range(40):
+        noisy = truth + rng.normal(0, noise, truth.shape)
+        (found,), _, _ = clean([noisy], noise, [np.ones(250)], (truth.sum(1), 1.0))
+        won += (found[0, :250].sum() > 0) / 40
+    assert won < 0.2

@@ -20,6 +20,7 @@ CERTAIN = 2.5  # deviations of the noise beyond which a difference is believed
 SURE = 3.8  # and beyond which a stretch of cells is believed not to be empty
 SHORT = 4  # fewer filled cells than this in a row are spikes, which have no tails
 LEAST = 1e-3  # mean of values that noise hides, in its deviations, below which all are alike
+PIECE = 16  # cells among which rows that noise hides are shared equally
 FALL = 0.4, 0.95  # how much of a cell's height the next one in a tail may have
 
 
@@ -90,12 +91,15 @@ def _score(counts: Array, found: Mask, noise: float, width: int) -> Array:
     return total / (noise * np.sqrt(np.maximum(cells, 1)))
 
 
-def fade(counts: Array, level: Array, noise: float, known: Mask, widths: Array) -> Array:
+def fade(
+    counts: Array, level: Array, noise: float, known: Mask, widths: Array, apart: int = 0
+) -> Array:
     """`level` where cells are filled; between and beyond them what the filled ones make expect.
 
     Tails go on falling as they did; the mass of a gap is what they hold, but not more than two
     deviations above its noisy count, nor more than one below it; the same holds for all of them
-    together.
+    together.  If these surely hold more than tails explain, they get it where it was counted.
+    `apart` cells more, which have no order, hold the rest of the rows.
     """
     out = np.where(known, level, 0.0)
     edges = np.flatnonzero(np.diff(np.concatenate([[True], known, [True]]).astype(np.int8)))
@@ -110,9 +114,30 @@ def fade(counts: Array, level: Array, noise: float, known: Mask, widths: Array) 
         if mass > 0:
             mass = float(np.clip(mass, total - deviation, max(total + 2 * deviation, 0.0)))
             out[start:end] = shape * (mass / shape.sum())
-    most = float(counts[~known].sum()) + 2 * _deviation(noise, int((~known).sum()), len(known))
-    mass = float(out[~known].sum())
-    return np.where(known, out, out * (min(mass, max(most, 0.0)) / max(mass, 1e-9)))
+    counted, mass = float(counts[~known].sum()), float(out[~known].sum())
+    deviation = _deviation(noise, int((~known).sum()), len(known) + apart)
+    if counted - mass > max(CERTAIN * deviation, noise):
+        return out + _hidden(counts, noise, known, widths, counted - mass)
+    most = max(counted + 2 * deviation, 0.0)
+    return np.where(known, out, out * (min(mass, most) / max(mass, 1e-9)))
+
+
+def _hidden(counts: Array, noise: float, known: Mask, widths: Array, mass: float) -> Array:
+    """Rows that are surely in cells of which none is sure, where these were counted.
+
+    Pieces of up to `PIECE` cells between filled ones get what their counts make expect of shares
+    that are exponential, larger where cells are narrow, as these are where rows are to be expected.
+    """
+    run = np.cumsum(np.diff(known, prepend=known[:1]))  # a number for each gap and stretch
+    place = np.arange(len(known)) - np.searchsorted(run, run)
+    piece = np.unique((run * len(known) + place // PIECE)[~known], return_inverse=True)[1]
+    share = 1 / np.sqrt(widths[~known])
+    own, cells = np.bincount(piece, share), counts[~known]
+    sums = np.bincount(piece, cells).astype(np.float64)
+    parts = _expected(sums, noise * np.sqrt(np.bincount(piece)), mass * own / own.sum())
+    out = np.zeros(len(known))
+    out[~known] = mass * (parts / parts.sum() / own)[piece] * share
+    return out
 
 
 def _deviation(noise: float, some: int, every: int) -> float:
@@ -143,19 +168,24 @@ def _halves(counts: Array, widths: Array, half: int) -> tuple[tuple[Array, Array
     return (counts[:half], widths[:half]), (counts[half:], widths[half:])
 
 
-def _meet(level: Array, known: Mask, total: float) -> Array:
+def _meet(level: Array, known: Mask, total: float, noise: float) -> Array:
     """Non-negative counts that add up to `total`; filled cells make up for what is wrong.
 
     The others keep what the filled ones leave, and half of all in any case: where most of the rows
-    are in cells that noise hides, the few that stand out of it do not get them.
+    are in cells that noise hides, the few that stand out of it do not get them.  Nor do they get
+    more than their own noise explains.
     """
     rest = float(level[~known].sum())
     if not known.any():
         return level * (total / rest) if rest > 0 else np.full(len(level), total / len(level))
-    out, most = level.copy(), max(total / 2, total - float(np.maximum(level[known], 0.0).sum()))
-    if rest > most:
-        out[~known] *= most / rest
-    out[known] = simplex(level[known], total - min(rest, most))
+    out, sure = level.copy(), float(np.maximum(level[known], 0.0).sum())
+    most = max(total / 2, total - sure)
+    least = total - sure if total - sure - rest > CERTAIN * noise * np.sqrt(known.sum()) else 0.0
+    if rest > 0:
+        wanted = float(np.clip(rest, least, most))
+        out[~known] *= wanted / rest
+        rest = wanted
+    out[known] = simplex(level[known], total - rest)
     return out
 
 
@@ -182,12 +212,12 @@ def surely_counted(pool: Array, noise: float) -> tuple[Array, Mask]:
     return out, sure
 
 
-def _expected(counts: Array, noise: float, mean: float) -> Array:
+def _expected(counts: Array, noise: Array | float, mean: Array | float) -> Array:
     """Expectations of exponential variables of this mean, given what noise made of them.
 
     The posterior is a normal distribution around x - noise^2 / mean, cut off at zero.
     """
-    center = counts - noise**2 / max(mean, LEAST * noise)
+    center = counts - noise**2 / np.maximum(mean, LEAST * noise)
     z = center / noise
     # The density of the cut over what is left beyond it, as logarithms: both may be tiny.
     hazard = np.exp(-0.5 * z * z - 0.5 * np.log(2 * np.pi) - log_ndtr(z))
@@ -232,9 +262,10 @@ def _clean(table: Array, widths: Array, noise: float, sizes: Array) -> tuple[Arr
         pool = counts.sum(0)
         sure = filled(pool, deviation) | np.any([filled(row, noise) for row in counts], axis=0)
         smoothed = smooth(pool, deviation)
-        smoothed = np.where(sure, smoothed, fade(pool, smoothed, deviation, sure, widths))
+        faded = fade(pool, smoothed, deviation, sure, widths, others.shape[1])
+        smoothed = np.where(sure, smoothed, faded)
         level, known = np.concatenate([smoothed, level]), np.concatenate([sure, known])
-    together = _meet(level, known, float(sizes.sum()))
+    together = _meet(level, known, float(sizes.sum()), deviation)
     rows = []
     for row, size in zip(table, sizes, strict=True):
         # A rare class is known by how it differs from all rows; where it does not, it is like them.
@@ -242,5 +273,5 @@ def _clean(table: Array, widths: Array, noise: float, sizes: Array) -> tuple[Arr
         own = like + np.where(known, row - like, 0.0)
         if ordered:
             own[:ordered] = like[:ordered] + smooth((own - like)[:ordered], noise)
-        rows.append(_meet(np.where(known, own, like), known, float(size)))
+        rows.append(_meet(np.where(known, own, like), known, float(size), noise))
     return np.stack(rows), known

@@ -108,9 +108,10 @@ class Histograms:
         if isinstance(kind, CodeColumn):
             families = self.families.get(column, ())
             return lump_rare(mass, floor=rare, slots=slots, families=families)
-        bins = functools.partial(
-            quantile_bins, most=most, floor=floor, rare=rare, begins=self.begins.get(column)
-        )
+        begins = self.begins.get(column)
+        if begins is not None:
+            begins = begins[: len(mass) - kind.nullable]
+        bins = functools.partial(quantile_bins, most=most, floor=floor, rare=rare, begins=begins)
         if not kind.nullable:
             return bins(mass, slots=slots)
         # 'Missing' is the last cell, and always a bin of its own.

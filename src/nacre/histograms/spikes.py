@@ -71,12 +71,14 @@ class Parts:
     def join(self, cleaned: Array, known: Mask) -> Array:
         """The whole histogram, from `table` without its noise; rows are neither won nor lost.
 
-        Beyond a spike, where no cell surely holds a row, there is no tail: it ends the range.
+        Beyond a spike, where no cell surely holds a row, there is no tail: it ends the range.  If
+        no cell does anywhere, there are no tails, and rows are where they were counted together.
         """
         cleaned = cleaned.copy()
         end = len(self.ordered)
         before = cleaned[:, :end].sum(1, keepdims=True)
-        for spike in self.sure[self.sure < len(self.cell_widths)]:
+        spikes = self.sure[self.sure < len(self.cell_widths)] if known[:end].any() else ()
+        for spike in spikes:
             for side in (self.ordered < spike, self.ordered > spike):
                 if not known[:end][side].any():
                     cleaned[:, :end][:, side] = 0.0

@@ -1,8 +1,11 @@
 """Rules of two columns as zeros of the model: which cells they forbid, and that none is drawn."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
+from nacre.histograms.histograms import Histograms
 from nacre.methods.mosaic.learn import Pairs
 from nacre.methods.mosaic.mosaic import Mosaic
 from nacre.methods.mosaic.sparse import NEVER, Sparse, find_links
@@ -35,6 +38,15 @@ def test_a_rule_forbids_the_pairs_of_cells_that_break_it():
     assert list(found) == [(0, 2)]
     assert never[:18, 0].all() and not never[18:].any() and not never[:, 1].any()
     assert np.flatnonzero(cuts(found, columns)[0]).tolist() == [18]
+
+
+def test_bins_begin_at_a_rule_also_where_a_number_may_be_missing():
+    columns = {"age": Integer(low=0, high=99, nullable=True), "works": YES_NO}
+    found, (age, _) = zeros(Schema(columns, constraints=["age >= 18 if works = yes"]))
+    histograms = Histograms.of((age,), np.full((1, age.size), 100.0), 1.0)
+    histograms = dataclasses.replace(histograms, begins=cuts(found, [age, age]))
+    group = histograms.group(0, most=4, floor=0.01, rare=0.01, slots=8)
+    assert group[17] < group[18] and (group == group[-1]).sum() == 1
 
 
 def test_a_missing_value_breaks_nothing_and_rules_add_up():
