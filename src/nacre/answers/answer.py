@@ -108,7 +108,8 @@ class Answer:
             shown = max(count, 0.0)  # nearest to what was counted, and inside the interval
             lines.append("  ".join([*named, f"{shown:12,.0f}", f"{low:,.0f} to {high:,.0f}"]))
         if self.counts.size > SHOWN:
-            lines.append(f"... and {self.counts.size - SHOWN:,} more; to_arrow() has all of them.")
+            left = f"... and {self.counts.size - SHOWN:,} more"
+            lines.append(f"{left}: all are in to_arrow(), or by `nacre tables --json`.")
         return "\n".join(line.rstrip() for line in lines)
 
     __repr__ = __str__

@@ -204,12 +204,13 @@ def _refusal(budget: Budget, charges: Sequence[Charge], charge: Charge) -> str:
     now = balance(budget, charges)
     mu = "" if now.left_mu is None else f", mu={charge.mu:.6g}"
     left_mu = "" if now.left_mu is None else f", mu={now.left_mu:.6g}"
+    fits = "fit" if now.entries == 1 else "fits"
     lines = [
         f"The budget of {budget.dataset!r} does not cover this fit; nothing was charged.",
         f"  asked:  epsilon={charge.epsilon:.6g}, delta={charge.delta:.6g}{mu}",
         f"  left:   epsilon={now.left_epsilon:.6g}, delta={now.left_delta:.6g}{left_mu}",
         f"  budget: epsilon={budget.epsilon:.6g}, delta={budget.delta:.6g}, "
-        f"composition '{budget.composition}', {now.entries} fits so far",
+        f"composition '{budget.composition}', {now.entries} {fits} so far",
         "Ask for no more than what is left. To sample again from a model that you have costs "
         "nothing.",
     ]

@@ -41,6 +41,7 @@ from nacre.ledger.records import (
     read_status,
 )
 from nacre.ledger.units import MARK, require_unit
+from nacre.schema.suggest import suggest
 from nacre.vault.bound import Adjacency
 
 FORMAT = "1"
@@ -277,9 +278,9 @@ class Ledger:
         budget = budget or find_budget(work, normalized(dataset), lock=lock)
         if budget is None:
             raise LedgerError(
-                f"The ledger {self._store.name} has no budget for {dataset!r}. Check the name, or "
-                f"open one: nacre ledger {self._store.name} --dataset {dataset} --epsilon 3 "
-                "--delta 1e-6"
+                f"The ledger {self._store.name} has no budget for {dataset!r}."
+                f"{suggest(dataset, read_names(work))} Check the name, or open one: nacre ledger "
+                f"{self._store.name} --dataset {dataset} --epsilon 3 --delta 1e-6"
             )
         return budget
 

@@ -83,6 +83,13 @@ def test_a_lost_spike_is_told_with_both_shares(good, bad):
     assert not list(spike_findings(good))
 
 
+def test_a_column_of_which_only_spikes_are_left_is_told(good):
+    frame = people(1)
+    frame["income"] = np.where(frame["income"] == 0, 0, frame["income"].median())
+    (found,) = spike_findings(comparison(frame))
+    assert "income = " in found.text and "90% here" in found.text
+
+
 def test_pairs_that_never_occur_are_counted(good, bad):
     (found,) = impossible_findings(bad)
     assert found.level == "avoid"

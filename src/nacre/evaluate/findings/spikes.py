@@ -11,8 +11,8 @@ from nacre.evaluate.findings.words import more, percent
 from nacre.evaluate.tables.comparison import TableComparison
 
 # A value that so many rows share is a spike, if far fewer share each of its neighbors.
-SHARE, ABOVE = 0.03, 4.0
-FEWEST = 20  # values of a number; of fewer each is a spike, and counted as such
+SHARE, ABOVE = 0.01, 4.0
+FEWEST = 20  # values of a real number; of fewer each is a spike, and counted as such
 ROWS = 100_000  # of each table that are looked at
 CHANCE = 3.0  # standard errors that chance explains
 AVOID, CARE = 0.5, 0.25  # of its share that is lost, or made up
@@ -43,7 +43,7 @@ def _spikes(comparison: TableComparison) -> Iterator[_Spike]:
     size = 1 / sum(1 / len(rows) for rows in tables)
     for name in filter(comparison.real.is_number, comparison.real.names):
         held = [_held(rows.values(name)) for rows in tables]
-        if min(len(values) for values, _ in held) < FEWEST:
+        if len(held[0][0]) < FEWEST:
             continue
         heavy = {value for values, counts in held for value in _heavy(values, counts)}
         for value in sorted(heavy):
