@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bench import adult, versions
+from bench import adult
 from bench.choices import Deadline, chosen_variants, seeds
 from bench.kept import Kept
 from bench.variants import Variant, variants
@@ -110,7 +110,8 @@ def render(results: Mapping[str, Mapping[str, Any]]) -> str:
             lines.append("| " + " | ".join(cells) + " |")
     made = {r["versions"].get("source") for r in results.values()}
     if len(made) > 1:
-        lines += ["", versions.said(list(map(dict, results.values())))]
+        kept = f"`{RESULTS.relative_to(README.parent)}`"
+        lines += ["", f"Measured with {len(made)} versions of the code; {kept} says which."]
     return "\n".join(lines)
 
 

@@ -62,7 +62,7 @@ def test_mixed_versions_are_said(measured, monkeypatch):
     go(["mosaic"])
     monkeypatch.setattr("bench.kept.measured_with", lambda: {"nacre": "2", "source": "newer"})
     go(["mosaic", "merf"])
-    assert "Results of 2 versions of the code are mixed" in readme.render(kept.read())
+    assert "Measured with 2 versions of the code" in readme.render(kept.read())
     assert versions.source() in readme.render(kept.read())
 
 
