@@ -4,7 +4,7 @@ import pytest
 from bench.kept import Kept
 from bench.variants import usable
 
-from bench import readme, versions
+from bench import readme
 
 TEXT = "# nacre\n\n<!-- results -->\nold\n<!-- /results -->\n\nAfter.\n"
 NUMBERS = {"logistic": 0.9, "forest": 0.88, "boosting": 0.912, "cpu_seconds": 20.4}
@@ -63,7 +63,6 @@ def test_mixed_versions_are_said(measured, monkeypatch):
     monkeypatch.setattr("bench.kept.measured_with", lambda: {"nacre": "2", "source": "newer"})
     go(["mosaic", "merf"])
     assert "Measured with 2 versions of the code" in readme.render(kept.read())
-    assert versions.source() in readme.render(kept.read())
 
 
 def test_a_failure_does_not_stop_the_others(measured):
