@@ -139,20 +139,20 @@ class RowVector:
         """
         import jax.numpy as jnp
 
-        from nacre.nets.waves import cosine_sine, times_mean
+        from nacre.nets.waves import cosine_sine, expected_wave
 
         numbers, *blocks = self.split(chances)
         own_numbers, *own_blocks = self.split(frequencies)
-        real, imaginary = cosine_sine(numbers @ own_numbers.T)
+        given, values = [], []
         for p, own in zip(blocks, own_blocks, strict=True):
             if p.shape[-1] == 1:  # the chance of the second value; the first has phase zero
                 p, own = (
                     jnp.concatenate(pair, axis=-1)
                     for pair in ((1 - p, p), (jnp.zeros_like(own), own))
                 )
-            both = jnp.concatenate(cosine_sine(own.T), axis=-1)
-            real, imaginary = times_mean(real, imaginary, p, both)
-        return real, imaginary
+            given.append(p)
+            values.append(cosine_sine(own.T))
+        return expected_wave(numbers @ own_numbers.T, given, values)
 
     def split(self, vectors: Any) -> list[Any]:
         """The numbers of vectors (..., d), and each block."""
