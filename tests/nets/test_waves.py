@@ -28,30 +28,29 @@ def test_endless_phases_have_no_waves():
     assert np.isnan(np.asarray(cosine_sine(jnp.array([np.inf, -np.inf, np.nan])))).all()
 
 
-def plain_wave(phases, chances, waves):
-    found = jnp.exp(1j * phases)
+def plain_wave(parts, factors):
+    (numbers, chances), (frequencies, waves) = parts, factors
+    found = jnp.exp(1j * (numbers @ frequencies))
     for p, (cosine, sine) in zip(chances, waves, strict=True):
         found = found * (p @ (cosine + 1j * sine))
     return found.real, found.imag
 
 
 def test_an_expected_wave_has_the_value_and_the_slopes_of_its_formula():
-    keys = iter(jax.random.split(jax.random.key(0), 9))
-    phases, chances = (
-        jax.random.normal(next(keys), (2, 3, 4)),
-        [jax.random.normal(next(keys), (2, 3, values)) for values in (5, 2, 7)],
-    )
-    waves = [
-        tuple(jax.random.normal(key, (p.shape[-1], 4)) for key in jax.random.split(next(keys)))
-        for p in chances
-    ]
-    weights = jax.random.normal(next(keys), (2, 2, 3, 4))
+    keys = iter(jax.random.split(jax.random.key(0), 20))
+
+    def drawn(*shape):
+        return jax.random.normal(next(keys), shape)
+
+    parts = (drawn(2, 3, 2), [drawn(2, 3, values) for values in (5, 2, 7)])
+    factors = (drawn(2, 4), [(drawn(values, 4), drawn(values, 4)) for values in (5, 2, 7)])
+    weights = drawn(2, 2, 3, 4)
 
     def total(wave):
-        def found(*factors):
-            return jnp.sum(weights * jnp.stack(wave(*factors)))
+        def found(parts, factors):
+            return jnp.sum(weights * jnp.stack(wave(parts, factors)))
 
-        return jax.value_and_grad(found, argnums=(0, 1, 2))(phases, chances, waves)
+        return jax.value_and_grad(found, argnums=(0, 1))(parts, factors)
 
     both = map(total, (expected_wave, plain_wave))
     for found, wanted in zip(*map(jax.tree.leaves, both), strict=True):
@@ -61,13 +60,14 @@ def test_an_expected_wave_has_the_value_and_the_slopes_of_its_formula():
 def test_a_factor_of_zero_leaves_the_others_in_its_slope():
     # Half of the first value and half of its opposite; the slope is by division all the same.
     chances = [jnp.array([[0.5, 0.5]]), jnp.array([[0.3, 0.7]])]
-    waves = [
+    opposite, ahead = (
         (jnp.array([[1.0], [-1.0]]), jnp.zeros((2, 1))),
         (jnp.ones((2, 1)), jnp.array([[0.0], [1.0]])),
-    ]
+    )
+    factors = (jnp.zeros((1, 1)), [opposite, ahead])
 
     def first(chances):
-        return expected_wave(jnp.zeros((1, 1)), chances, waves)[0].sum()
+        return expected_wave((jnp.zeros((1, 1)), chances), factors)[0].sum()
 
     value, (by_first, by_second) = jax.value_and_grad(first)(chances)
     assert abs(float(value)) < 1e-8

@@ -6,7 +6,6 @@ post-processing of one release.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Literal
 
 import equinox as eqx
@@ -17,8 +16,7 @@ import numpy as np
 from nacre.nets.characteristic import MixtureCharacteristic
 from nacre.nets.logits import MixtureLogits
 from nacre.nets.trained import TableNetwork
-from nacre.nets.vector import RowVector
-from nacre.nets.waves import cosine_sine, sum_of_tiles, tiles
+from nacre.nets.waves import cosine_sine, expected_wave, sum_of_tiles, tiles
 
 Balance = Literal["precision", "class", "share"]
 SHRUNK = 1e-9  # of a variance, where nothing is noisy
@@ -179,8 +177,10 @@ class NetworkMatch(eqx.Module):
             if self.critic is not None:
                 chosen = self.critic(logs, block)
             released = (targets.real[block], targets.imaginary[block])  # type: ignore[index]
-            own, fixed = tiles((chosen, (self.matrix[block], *released)), len(rows))
-            error += sum_of_tiles(partial(self._waves, vector), rows, own, fixed) / len(chosen)
+            own, (frequencies, *both) = tiles((chosen, (self.matrix[block], *released)), len(rows))
+            # Cut into blocks here, not tile by tile.
+            fixed = (jax.vmap(vector.factors)(frequencies), *both)
+            error += sum_of_tiles(self._waves, vector.parts(rows), own, fixed) / len(chosen)
         if targets.hot is not None:
             hot = rows[:, vector.numbers :].reshape(classes, each, -1)
             error += self._weighed(hot, targets.hot, 1) / len(vector.blocks)
@@ -188,11 +188,11 @@ class NetworkMatch(eqx.Module):
             error += self.target.of_rows(rows, vector.numbers) / len(vector.blocks)
         return error
 
-    def _waves(self, vector: RowVector, rows: Any, chosen: Any, tile: Any) -> Any:
+    def _waves(self, parts: Any, chosen: Any, tile: Any) -> Any:
         """What some frequencies add to the loss."""
-        frequencies, *released = tile
+        factors, *released = tile
         classes, error = len(self.targets.prior), jnp.zeros(())
-        for wave, target in zip(vector.waves(frequencies, rows), released, strict=True):
+        for wave, target in zip(expected_wave(parts, factors), released, strict=True):
             found = wave.reshape(classes, -1, len(chosen))
             error += self._weighed(found, target.T, 0, chosen)
         return error

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -24,6 +24,10 @@ QUARTERS = (1.5703125, 4.837512969970703e-4, 7.549789954891882e-8)
 # Minimax on [-pi/4, pi/4] in z = x^2 (Cephes): (sin x - x) / x^3 and (cos x - 1 + z/2) / z^2.
 SINE = (-1.6666654611e-1, 8.3321608736e-3, -1.9515295891e-4)
 COSINE = (4.166664568298827e-2, -1.388731625493765e-3, 2.443315711809948e-5)
+
+
+Parts = tuple[Any, list[Any]]  # numbers, and the chances of each block
+Factors = tuple[Any, list[tuple[Any, Any]]]  # frequencies of numbers; cosines and sines of values
 
 
 @jax.custom_vjp
@@ -73,22 +77,23 @@ cosine_sine.defvjp(_pair, _pair_slope)
 
 
 @jax.custom_vjp
-def expected_wave(phases: Any, chances: Sequence[Any], waves: Sequence[Any]) -> tuple[Any, Any]:
-    """exp(i phases) times, for each block of values, sum_a p_a exp(i t_a): both parts.
+def expected_wave(parts: Parts, factors: Factors) -> tuple[Any, Any]:
+    """exp(i t'numbers) times, for each block of values, sum_a p_a exp(i t_a): both its parts.
 
     The slope by a block's sum is what all others multiply to, which is had by division: a chain of
     products would be computed anew for each block, as the compiler keeps none of its links.
 
     Args:
-        phases: (..., count).
-        chances: p of each value of each block, (..., values).
-        waves: cosines and sines of each value's phases t, (values, count) each, by block.
+        parts: numbers (..., places), and the chances p of each block (..., values).
+        factors: frequencies of the numbers (places, count), and cosines and sines of the phases t
+            of each block's values, (values, count) each.
     """
-    return _wave(phases, chances, waves)[0]
+    return _wave(parts, factors)[0]
 
 
-def _wave(phases: Any, chances: Sequence[Any], waves: Sequence[Any]) -> tuple[Any, Any]:
-    (real, imaginary), means = cosine_sine(phases), []
+def _wave(parts: Parts, factors: Factors) -> tuple[Any, Any]:
+    (numbers, chances), (frequencies, waves) = parts, factors
+    (real, imaginary), means = cosine_sine(numbers @ frequencies), []
     for p, (cosine, sine) in zip(chances, waves, strict=True):
         a, b = p @ cosine, p @ sine
         # A factor that is lost in rounding anyway must not be zero, to be divided by.
@@ -98,13 +103,13 @@ def _wave(phases: Any, chances: Sequence[Any], waves: Sequence[Any]) -> tuple[An
     return (real, imaginary), means
 
 
-def _wave_kept(phases: Any, chances: Any, waves: Any) -> tuple[Any, Any]:
-    found, means = _wave(phases, chances, waves)
-    return found, (found, means, chances, waves)
+def _wave_kept(parts: Parts, factors: Factors) -> tuple[Any, Any]:
+    found, means = _wave(parts, factors)
+    return found, (found, means, parts, factors)
 
 
-def _wave_slope(kept: Any, slopes: Any) -> tuple[Any, Any, Any]:
-    (real, imaginary), means, chances, waves = kept
+def _wave_slope(kept: Any, slopes: Any) -> tuple[Any, Any]:
+    (real, imaginary), means, (numbers, chances), (frequencies, waves) = kept
     x, y = slopes
     # The slope times the conjugate of the wave; over a factor's conjugate it is the factor's slope.
     along, across = x * real + y * imaginary, y * real - x * imaginary
@@ -113,10 +118,12 @@ def _wave_slope(kept: Any, slopes: Any) -> tuple[Any, Any, Any]:
         over = 1 / (a * a + b * b)
         by_a, by_b = (along * a - across * b) * over, (along * b + across * a) * over
         by_chances.append(by_a @ cosine.T + by_b @ sine.T)
-        by_waves.append(tuple(jnp.einsum("...a,...f->af", p, by) for by in (by_a, by_b)))
-    # As they were given, in lists or tuples.
-    treed = jax.tree.unflatten(jax.tree.structure(waves), jax.tree.leaves(by_waves))
-    return across, type(chances)(by_chances), treed
+        by_waves.append((_outer(by_a, p), _outer(by_b, p)))
+    return (across @ frequencies.T, by_chances), (_outer(across, numbers), by_waves)
+
+
+def _outer(slope: Any, values: Any) -> Any:
+    return jnp.einsum("...f,...a->af", slope, values)
 
 
 expected_wave.defvjp(_wave_kept, _wave_slope)
