@@ -6,6 +6,7 @@ post-processing of one release.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 import equinox as eqx
@@ -180,7 +181,9 @@ class NetworkMatch(eqx.Module):
             own, (frequencies, *both) = tiles((chosen, (self.matrix[block], *released)), len(rows))
             # Cut into blocks here, not tile by tile.
             fixed = (jax.vmap(vector.factors)(frequencies), *both)
-            error += sum_of_tiles(self._waves, vector.parts(rows), own, fixed) / len(chosen)
+            # As a function of its own: bound methods of two traces are equal, their arrays are not.
+            part = partial(self._waves)
+            error += sum_of_tiles(part, vector.parts(rows), own, fixed) / len(chosen)
         if targets.hot is not None:
             hot = rows[:, vector.numbers :].reshape(classes, each, -1)
             error += self._weighed(hot, targets.hot, 1) / len(vector.blocks)
