@@ -98,10 +98,8 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     warnings.filterwarnings("ignore")
-    toys, tables = (
-        {name: method for name, method in forms.items() if name.startswith(options.forms)}
-        for forms in (TOY, ADULT)
-    )
+    toys = {name: method for name, method in TOY.items() if name.startswith(options.forms)}
+    tables = {name: method for name, method in ADULT.items() if name.startswith(options.forms)}
     if options.only != "adult" and toys:
         rows = {name: toy(method, options.epsilon, options.seed) for name, method in toys.items()}
         show(f"5,000 points in the plane, epsilon {options.epsilon:g}", rows)
