@@ -1,6 +1,6 @@
 """The functional mechanism's three forms on a toy in the plane, and two of them on Adult.
 
-python -m bench functional [--only toy]: everything at delta 1e-5, add-remove.
+python -m bench functional [--only toy] [--forms B]: everything at delta 1e-5, add-remove.
 """
 
 import argparse
@@ -93,15 +93,18 @@ def main(arguments: list[str]) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(prog="python -m bench functional")
     parser.add_argument("--only", choices=["toy", "adult"])
+    parser.add_argument("--forms", default="", help="only forms whose names begin so, such as B")
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     warnings.filterwarnings("ignore")
-    if options.only != "adult":
-        rows = {name: toy(method, options.epsilon, options.seed) for name, method in TOY.items()}
+    toys = {name: method for name, method in TOY.items() if name.startswith(options.forms)}
+    tables = {name: method for name, method in ADULT.items() if name.startswith(options.forms)}
+    if options.only != "adult" and toys:
+        rows = {name: toy(method, options.epsilon, options.seed) for name, method in toys.items()}
         show(f"5,000 points in the plane, epsilon {options.epsilon:g}", rows)
-    if options.only != "toy":
+    if options.only != "toy" and tables:
         rows = {
-            name: official(method, options.seed, options.epsilon) for name, method in ADULT.items()
+            name: official(method, options.seed, options.epsilon) for name, method in tables.items()
         }
         show(f"Adult, official split, epsilon {options.epsilon:g}", rows)

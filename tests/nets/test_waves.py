@@ -1,10 +1,10 @@
-"""Waves for training: the polynomial pair, products with means, sums over tiles, their slopes."""
+"""Waves for training: the polynomial pair, expected waves, sums over tiles, their slopes."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from nacre.nets.waves import cosine_sine, sum_of_tiles, tiles, times_mean
+from nacre.nets.waves import cosine_sine, expected_wave, sum_of_tiles, tiles
 
 
 def test_cosine_and_sine_are_right_to_a_millionth_over_thousands_of_radians():
@@ -28,24 +28,51 @@ def test_endless_phases_have_no_waves():
     assert np.isnan(np.asarray(cosine_sine(jnp.array([np.inf, -np.inf, np.nan])))).all()
 
 
-def test_a_product_with_a_mean_has_the_slopes_of_its_formula():
-    keys = jax.random.split(jax.random.key(0), 5)
-    real, imaginary = (jax.random.normal(key, (2, 3, 4)) for key in keys[:2])
-    chances, waves = jax.random.normal(keys[2], (2, 3, 5)), jax.random.normal(keys[3], (5, 8))
-    weights = jax.random.normal(keys[4], (2, 2, 3, 4))
+def plain_wave(parts, factors):
+    (numbers, chances), (frequencies, waves) = parts, factors
+    found = jnp.exp(1j * (numbers @ frequencies))
+    for p, (cosine, sine) in zip(chances, waves, strict=True):
+        found = found * (p @ (cosine + 1j * sine))
+    return found.real, found.imag
 
-    def plain(real, imaginary, chances, waves):
-        a, b = jnp.split(chances @ waves, 2, axis=-1)
-        return real * a - imaginary * b, real * b + imaginary * a
 
-    def total(product):
-        def found(*factors):
-            return jnp.sum(weights * jnp.stack(product(*factors)))
+def test_an_expected_wave_has_the_value_and_the_slopes_of_its_formula():
+    keys = iter(jax.random.split(jax.random.key(0), 20))
 
-        return jax.value_and_grad(found, argnums=(0, 1, 2, 3))(real, imaginary, chances, waves)
+    def drawn(*shape):
+        return jax.random.normal(next(keys), shape)
 
-    for found, wanted in zip(*map(jax.tree.leaves, map(total, (times_mean, plain))), strict=True):
+    parts = (drawn(2, 3, 2), [drawn(2, 3, values) for values in (5, 2, 7)])
+    factors = (drawn(2, 4), [(drawn(values, 4), drawn(values, 4)) for values in (5, 2, 7)])
+    weights = drawn(2, 2, 3, 4)
+
+    def total(wave):
+        def found(parts, factors):
+            return jnp.sum(weights * jnp.stack(wave(parts, factors)))
+
+        return jax.value_and_grad(found, argnums=(0, 1))(parts, factors)
+
+    both = map(total, (expected_wave, plain_wave))
+    for found, wanted in zip(*map(jax.tree.leaves, both), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+
+
+def test_a_factor_of_zero_leaves_the_others_in_its_slope():
+    # Half of the first value and half of its opposite; the slope is by division all the same.
+    chances = [jnp.array([[0.5, 0.5]]), jnp.array([[0.3, 0.7]])]
+    opposite, ahead = (
+        (jnp.array([[1.0], [-1.0]]), jnp.zeros((2, 1))),
+        (jnp.ones((2, 1)), jnp.array([[0.0], [1.0]])),
+    )
+    factors = (jnp.zeros((1, 1)), [opposite, ahead])
+
+    def first(chances):
+        return expected_wave((jnp.zeros((1, 1)), chances), factors)[0].sum()
+
+    value, (by_first, by_second) = jax.value_and_grad(first)(chances)
+    assert abs(float(value)) < 1e-8
+    np.testing.assert_allclose(by_first, [[1.0, -1.0]], rtol=1e-5)
+    np.testing.assert_allclose(by_second, [[0.0, 0.0]], atol=1e-8)
 
 
 def test_a_sum_over_tiles_is_the_sum_over_everything_with_its_slopes(monkeypatch):

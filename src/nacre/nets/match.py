@@ -12,12 +12,12 @@ from typing import Any, Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from nacre.nets.characteristic import MixtureCharacteristic
 from nacre.nets.logits import MixtureLogits
 from nacre.nets.trained import TableNetwork
-from nacre.nets.vector import RowVector
-from nacre.nets.waves import cosine_sine, sum_of_tiles, tiles
+from nacre.nets.waves import cosine_sine, expected_wave, sum_of_tiles, tiles
 
 Balance = Literal["precision", "class", "share"]
 SHRUNK = 1e-9  # of a variance, where nothing is noisy
@@ -176,10 +176,14 @@ class NetworkMatch(eqx.Module):
             block = step % len(self.matrix)
             chosen = jnp.ones(self.matrix.shape[1])
             if self.critic is not None:
-                chosen = jnp.sqrt(self.critic(logs, block))
+                chosen = self.critic(logs, block)
             released = (targets.real[block], targets.imaginary[block])  # type: ignore[index]
-            own, fixed = tiles((chosen, (self.matrix[block], *released)), len(rows))
-            error += sum_of_tiles(partial(self._waves, vector), rows, own, fixed) / len(chosen)
+            own, (frequencies, *both) = tiles((chosen, (self.matrix[block], *released)), len(rows))
+            # Cut into blocks here, not tile by tile.
+            fixed = (jax.vmap(vector.factors)(frequencies), *both)
+            # As a function of its own: bound methods of two traces are equal, their arrays are not.
+            part = partial(self._waves)
+            error += sum_of_tiles(part, vector.parts(rows), own, fixed) / len(chosen)
         if targets.hot is not None:
             hot = rows[:, vector.numbers :].reshape(classes, each, -1)
             error += self._weighed(hot, targets.hot, 1) / len(vector.blocks)
@@ -187,28 +191,34 @@ class NetworkMatch(eqx.Module):
             error += self.target.of_rows(rows, vector.numbers) / len(vector.blocks)
         return error
 
-    def _waves(self, vector: RowVector, rows: Any, chosen: Any, tile: Any) -> Any:
+    def _waves(self, parts: Any, chosen: Any, tile: Any) -> Any:
         """What some frequencies add to the loss."""
-        frequencies, *released = tile
+        factors, *released = tile
         classes, error = len(self.targets.prior), jnp.zeros(())
-        for wave, target in zip(vector.waves(frequencies, rows), released, strict=True):
+        for wave, target in zip(expected_wave(parts, factors), released, strict=True):
             found = wave.reshape(classes, -1, len(chosen))
             error += self._weighed(found, target.T, 0, chosen)
         return error
 
     def _weighed(self, found: Any, joint: Any, kind: int, chosen: Any = 1.0) -> Any:
         """`distance` with what the network's loss is set to."""
-        found = found * chosen
-        return distance(self.targets, found, joint * chosen, kind, self.balance, self.constant)
+        return distance(self.targets, found, joint, kind, self.balance, self.constant, chosen)
 
 
 def distance(
-    targets: Targets, found: Any, joint: Any, kind: int, balance: Balance, constant: float
+    targets: Targets,
+    found: Any,
+    joint: Any,
+    kind: int,
+    balance: Balance,
+    constant: float,
+    chosen: Any = 1.0,
 ) -> Any:
     """Squared distances to the released means, weighted by class, and added up.
 
     `found` are features of generated rows (classes, each, places), `joint` the released ones
-    (classes, places), over all rows; `kind` says which noise they have.
+    (classes, places), over all rows; `kind` says which noise they have, `chosen` how much each
+    place counts.
     """
     prior = targets.prior
     wanted = joint / prior[:, None]
@@ -219,22 +229,37 @@ def distance(
     else:
         rows = targets.total * prior
         weights = 1 / ((targets.noise[kind] / rows) ** 2 + 0.5 / rows + SHRUNK)
-    mean = found.mean(1)
-    squares = square_apart(found) + jnp.sum(wanted**2 - 2 * mean * wanted, axis=1)
-    error = jnp.sum(weights / weights.sum() * squares)
+    mean = sum_rows(found) / found.shape[1]
+    squares = squares_apart(found) + wanted**2 - 2 * mean * wanted
+    error = jnp.sum(weights / weights.sum() * jnp.sum(chosen * squares, axis=1))
     if constant:
-        error += constant * jnp.sum((prior @ (mean - wanted)) ** 2)
+        error += constant * jnp.sum(chosen * (prior @ (mean - wanted)) ** 2)
     return error
 
 
 def square_apart(found: Any) -> Any:
-    """The squared length of a mean, without bias, from features (classes, each, places).
+    """The squared length of a mean, without bias, from features (classes, each, places)."""
+    return jnp.sum(squares_apart(found), axis=1)
 
-    The mean of f_i.f_j over pairs of different rows: a row with itself would add its own length.
+
+def squares_apart(found: Any) -> Any:
+    """The square of each place of a mean, without bias: (classes, places).
+
+    The mean of f_i f_j over pairs of different rows: a row with itself would add its own square.
     """
     each = found.shape[1]
-    total = jnp.sum(found.sum(1) ** 2, axis=1)
-    return (total - jnp.sum(found**2, axis=(1, 2))) / (each * (each - 1))
+    return (sum_rows(found) ** 2 - sum_rows(found**2)) / (each * (each - 1))
+
+
+def sum_rows(found: Any) -> Any:
+    """Sums over the rows of a class, (classes, each, places) to (classes, places).
+
+    By a matrix product: on a CPU a sum over an axis that is not the last is several times slower,
+    and so is what its slope is multiplied with.
+    """
+    classes, each, _ = found.shape
+    own = np.repeat(np.eye(classes, dtype=np.float32), each, axis=1)
+    return jnp.asarray(own) @ found.reshape(classes * each, -1)
 
 
 def _squared(values: Any) -> jax.Array:

@@ -50,6 +50,22 @@ class RowVector:
                 at += width
         return tuple(found)
 
+    @cached_property
+    def runs(self) -> tuple[tuple[int, int, int, int], ...]:
+        """The blocks, those of one place that follow each other as one: and how many they are.
+
+        A program that has each of a thousand yes-or-no columns to itself takes long to compile.
+        """
+        found: list[tuple[int, int, int, int]] = []
+        for place, at, width in self.blocks:
+            if found and width == 1:
+                first, start, last, count = found[-1]
+                if last == 1 and first + count == place:
+                    found[-1] = (first, start, 1, count + 1)
+                    continue
+            found.append((place, at, width, 1))
+        return tuple(found)
+
     @property
     def width(self) -> int:
         """The length of the vector."""
@@ -68,9 +84,9 @@ class RowVector:
 
         most = np.array([number.positions for number in self.layout.numbers], np.float32)
         parts = [row.numbers.astype(jnp.float32) / most]
-        for place, _, width in self.blocks:
-            code = row.codes[place]
-            hot = code[None] if width == 1 else code == jnp.arange(width, dtype=jnp.int32)
+        for place, _, width, count in self.runs:
+            codes = row.codes[place : place + count]
+            hot = codes if width == 1 else codes == jnp.arange(width, dtype=jnp.int32)
             parts.append(hot.astype(jnp.float32))
         return jnp.concatenate(parts)
 
@@ -87,8 +103,9 @@ class RowVector:
         uniform = jax.random.uniform(key, outputs.shape, minval=1e-7)
         gumbel = -jnp.log(-jnp.log(uniform))
         parts = [jax.nn.sigmoid(outputs[:, : self.numbers])]
-        for _, at, width in self.blocks:
-            logits, places = outputs[:, at : at + width], slice(at, at + width)
+        for _, at, width, count in self.runs:
+            places = slice(at, at + width * count)
+            logits = outputs[:, places]
             if width == 1:
                 soft = jax.nn.sigmoid(logits)
                 hard = (uniform[:, places] < soft).astype(soft.dtype)
@@ -104,11 +121,10 @@ class RowVector:
         import jax
         import jax.numpy as jnp
 
-        numbers, *blocks = self.split(outputs)
+        numbers, *runs = jnp.split(outputs, [at for _, at, _, _ in self.runs], axis=-1)
         parts = [jax.nn.sigmoid(numbers)]
-        for part in blocks:
-            single = part.shape[-1] == 1
-            parts.append(jax.nn.sigmoid(part) if single else jax.nn.softmax(part, axis=-1))
+        for part, (_, _, width, _) in zip(runs, self.runs, strict=True):
+            parts.append(jax.nn.sigmoid(part) if width == 1 else jax.nn.softmax(part, axis=-1))
         return jnp.concatenate(parts, axis=-1)
 
     def cross_entropy(self, outputs: Any, x: Any) -> Any:
@@ -121,11 +137,11 @@ class RowVector:
 
         places = jax.nn.softplus(outputs) - x * outputs
         total = places[: self.numbers].sum()
-        for _, at, width in self.blocks:
+        for _, at, width, count in self.runs:
+            part = slice(at, at + width * count)
             if width == 1:
-                total = total + places[at]
+                total = total + places[part].sum()
             else:
-                part = slice(at, at + width)
                 total = total - jnp.sum(x[part] * jax.nn.log_softmax(outputs[part]))
         return total / self.width
 
@@ -137,22 +153,32 @@ class RowVector:
         sampled, and its slope is what changes when another value is drawn.  (The slope of
         exp(i t'x) at a one-hot row is that only for small t.)
         """
+        from nacre.nets.waves import expected_wave
+
+        return expected_wave(self.parts(chances), self.factors(frequencies))
+
+    def parts(self, chances: Any) -> tuple[Any, list[Any]]:
+        """What `expected_wave` needs of rows: numbers, and the chances of all values by block."""
         import jax.numpy as jnp
 
-        from nacre.nets.waves import cosine_sine, times_mean
-
         numbers, *blocks = self.split(chances)
-        own_numbers, *own_blocks = self.split(frequencies)
-        real, imaginary = cosine_sine(numbers @ own_numbers.T)
-        for p, own in zip(blocks, own_blocks, strict=True):
-            if p.shape[-1] == 1:  # the chance of the second value; the first has phase zero
-                p, own = (
-                    jnp.concatenate(pair, axis=-1)
-                    for pair in ((1 - p, p), (jnp.zeros_like(own), own))
-                )
-            both = jnp.concatenate(cosine_sine(own.T), axis=-1)
-            real, imaginary = times_mean(real, imaginary, p, both)
-        return real, imaginary
+        # A single place is the chance of the second value.
+        return numbers, [
+            jnp.concatenate([1 - p, p], axis=-1) if p.shape[-1] == 1 else p for p in blocks
+        ]
+
+    def factors(self, frequencies: Any) -> tuple[Any, list[tuple[Any, Any]]]:
+        """What `expected_wave` needs of frequencies (count, d): the waves of values by block."""
+        import jax.numpy as jnp
+
+        from nacre.nets.waves import cosine_sine
+
+        numbers, *blocks = (each.T for each in self.split(frequencies))
+        # Of a single place the first value has phase zero.
+        return numbers, [
+            cosine_sine(jnp.concatenate([jnp.zeros_like(t), t]) if len(t) == 1 else t)
+            for t in blocks
+        ]
 
     def split(self, vectors: Any) -> list[Any]:
         """The numbers of vectors (..., d), and each block."""

@@ -17,12 +17,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-TILE = 140_000  # numbers of an array that caches hold beside a few others of its size
+TILE = 36_000  # numbers of an array that caches hold beside some dozens of its size
+LEAST = 1e-10  # of a factor, far below what rounding leaves of it
 # pi / 2 in three parts: products of the first two with whole numbers below 2^12 are exact.
 QUARTERS = (1.5703125, 4.837512969970703e-4, 7.549789954891882e-8)
 # Minimax on [-pi/4, pi/4] in z = x^2 (Cephes): (sin x - x) / x^3 and (cos x - 1 + z/2) / z^2.
 SINE = (-1.6666654611e-1, 8.3321608736e-3, -1.9515295891e-4)
 COSINE = (4.166664568298827e-2, -1.388731625493765e-3, 2.443315711809948e-5)
+
+
+Parts = tuple[Any, list[Any]]  # numbers, and the chances of each block
+Factors = tuple[Any, list[tuple[Any, Any]]]  # frequencies of numbers; cosines and sines of values
 
 
 @jax.custom_vjp
@@ -72,38 +77,56 @@ cosine_sine.defvjp(_pair, _pair_slope)
 
 
 @jax.custom_vjp
-def times_mean(real: Any, imaginary: Any, chances: Any, waves: Any) -> tuple[Any, Any]:
-    """(real + i imaginary) times sum_a p_a exp(i t_a), over rows and frequencies.
+def expected_wave(parts: Parts, factors: Factors) -> tuple[Any, Any]:
+    """exp(i t'numbers) times, for each block of values, sum_a p_a exp(i t_a): both its parts.
+
+    The slope by a block's sum is what all others multiply to, which is had by division: a chain of
+    products would be computed anew for each block, as the compiler keeps none of its links.
 
     Args:
-        real: (..., count).
-        imaginary: likewise.
-        chances: p of each value, (..., values).
-        waves: cosines, then sines, of each value's phases t, (values, 2 count): one product with
-            both is half the work of two.
+        parts: numbers (..., places), and the chances p of each block (..., values).
+        factors: frequencies of the numbers (places, count), and cosines and sines of the phases t
+            of each block's values, (values, count) each.
     """
-    a, b = jnp.split(chances @ waves, 2, axis=-1)
-    return real * a - imaginary * b, real * b + imaginary * a
+    return _wave(parts, factors)[0]
 
 
-def _product(real: Any, imaginary: Any, chances: Any, waves: Any) -> tuple[Any, Any]:
-    mean = chances @ waves
-    a, b = jnp.split(mean, 2, axis=-1)
-    found = (real * a - imaginary * b, real * b + imaginary * a)
-    # Kept, as the pair above is.
-    return jax.lax.optimization_barrier(found), (real, imaginary, chances, waves, mean)
+def _wave(parts: Parts, factors: Factors) -> tuple[Any, Any]:
+    (numbers, chances), (frequencies, waves) = parts, factors
+    (real, imaginary), means = cosine_sine(numbers @ frequencies), []
+    for p, (cosine, sine) in zip(chances, waves, strict=True):
+        a, b = p @ cosine, p @ sine
+        # A factor that is lost in rounding anyway must not be zero, to be divided by.
+        means.append((jnp.where(a * a + b * b < LEAST**2, np.float32(LEAST), a), b))
+    for a, b in means:
+        real, imaginary = real * a - imaginary * b, real * b + imaginary * a
+    return (real, imaginary), means
 
 
-def _product_slope(kept: Any, slopes: Any) -> Any:
-    (real, imaginary, chances, waves, mean), (x, y) = kept, slopes
-    a, b = jnp.split(mean, 2, axis=-1)
-    by_mean = jnp.concatenate([x * real + y * imaginary, y * real - x * imaginary], axis=-1)
-    before = jax.lax.optimization_barrier((x * a + y * b, y * a - x * b))
-    by_waves = jnp.einsum("...a,...f->af", chances, by_mean)
-    return (*before, by_mean @ waves.T, by_waves)
+def _wave_kept(parts: Parts, factors: Factors) -> tuple[Any, Any]:
+    found, means = _wave(parts, factors)
+    return found, (found, means, parts, factors)
 
 
-times_mean.defvjp(_product, _product_slope)
+def _wave_slope(kept: Any, slopes: Any) -> tuple[Any, Any]:
+    (real, imaginary), means, (numbers, chances), (frequencies, waves) = kept
+    x, y = slopes
+    # The slope times the conjugate of the wave; over a factor's conjugate it is the factor's slope.
+    along, across = x * real + y * imaginary, y * real - x * imaginary
+    by_chances, by_waves = [], []
+    for p, (a, b), (cosine, sine) in zip(chances, means, waves, strict=True):
+        over = 1 / (a * a + b * b)
+        by_a, by_b = (along * a - across * b) * over, (along * b + across * a) * over
+        by_chances.append(by_a @ cosine.T + by_b @ sine.T)
+        by_waves.append((_outer(by_a, p), _outer(by_b, p)))
+    return (across @ frequencies.T, by_chances), (_outer(across, numbers), by_waves)
+
+
+def _outer(slope: Any, values: Any) -> Any:
+    return jnp.einsum("...f,...a->af", slope, values)
+
+
+expected_wave.defvjp(_wave_kept, _wave_slope)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
@@ -152,7 +175,7 @@ def tiles(values: Any, rows: int) -> Any:
 
     Examples:
         >>> tiles(jnp.ones((1000, 3)), 1100).shape
-        (8, 125, 3)
+        (32, 32, 3)
     """
     width = len(jax.tree.leaves(values)[0])
     number = max(-(-width // max(TILE // rows, 8)), 1)
