@@ -26,6 +26,17 @@ VARIANTS = {
     "merf-minibatch": Variant(
         title="DP-MERF, by batches", method="merf", settings={"release": "minibatch"}, seconds=900
     ),
+    "merf-encoder": Variant(
+        title="DP-MERF with an autoencoder",
+        method="merf",
+        settings={
+            "generator": "network",
+            "frequencies_on": "row",
+            "projection": "autoencoder",
+            "dimensions": 10,
+        },
+        seconds=300,
+    ),
     "pearl": Variant(title="PEARL", method="pearl", seconds=600),
     "pearl-published": Variant(
         title="PEARL, as published", method="pearl", preset="as_published", seconds=600

@@ -23,7 +23,11 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "GBM": {"n_estimators": 50, "subsample": 0.1},
     "XGBoost": {"n_estimators": 50, "colsample_bytree": 0.1},
 }
-"""DP-MERF's own for images; the others have scikit-learn's defaults."""
+"""DP-MERF's own for images; the others have scikit-learn's defaults.
+
+Two are not quite its own: its linear SVM has the hinge loss, not the squared one, and a tolerance
+of 1e-8, and its AdaBoost is SAMME.R, which scikit-learn has dropped.
+"""
 
 
 def predictions(comparison: ImageComparison) -> list[Prediction]:
