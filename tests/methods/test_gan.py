@@ -117,6 +117,8 @@ def test_without_noise_the_generator_moves_to_the_data(kind):
         generator_rate=0.005,
     )
     model = nacre.fit(table, SCHEMA, method=method, epsilon=math.inf, rows=128, seed=0)
+    ages = table["age"].to_numpy() / 99
+    assert model.generator.vector.scale[0] == pytest.approx((ages.mean(), ages.std()), rel=0.01)
     drawn = model.sample(2000, seed=1).to_pandas()
     found = drawn["rich"] == "yes"
     assert 0.15 < found.mean() < 0.7

@@ -236,7 +236,7 @@ class DPGAN(AbstractGAN):
     title: ClassVar[str] = "DPGAN"
     paper: ClassVar[str] = "Xie et al. (2018), Differentially Private GAN, arXiv:1802.06739"
     summary: ClassVar[str] = "a Wasserstein GAN whose critic is trained with noise"
-    cost: ClassVar[str] = "50 s on Adult"
+    cost: ClassVar[str] = "40 s on Adult"
 
     critic_clip: float = setting(0.1, "of a row's gradient", low=1e-6, high=1e6)
     critic_rate: float = setting(0.001, "RMSProp's learning rate", low=1e-6, high=1)
@@ -277,7 +277,7 @@ class DPCGAN(AbstractGAN):
     title: ClassVar[str] = "DP-CGAN"
     paper: ClassVar[str] = "Torkzadehmahani et al. (2019), DP-CGAN, arXiv:2001.09700"
     summary: ClassVar[str] = "a GAN given the label, whose critic is trained with noise"
-    cost: ClassVar[str] = "60 s on Adult"
+    cost: ClassVar[str] = "40 s on Adult"
 
     layers: Literal["dense", "convolutions"] = setting(
         "dense", "the generator's, of images; that of a table is dense"

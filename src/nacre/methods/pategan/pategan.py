@@ -41,7 +41,7 @@ class PATEGAN(AbstractMethod):
     paper: ClassVar[str] = "Yoon et al. (2019), PATE-GAN, ICLR"
     summary: ClassVar[str] = "teachers on parts of the rows vote with noise, a student learns it"
     proof: ClassVar[str] = "Gaussian counts of votes"
-    cost: ClassVar[str] = "55 s on Adult"
+    cost: ClassVar[str] = "40 s on Adult"
     when: ClassVar[str] = "to compare with its paper"
 
     teachers: int = setting(2000, "into how many parts the rows are drawn", low=1, high=1 << 16)
