@@ -16,6 +16,10 @@ from nacre.methods.ppem.ppem import PPEM
 from nacre.model import Model
 
 DELTA = 1e-6
+WIDE: dict[str, dict[str, Any]] = {
+    "wgan": {"critic": 32, "critic_batch": 48, "critic_steps": 1500},
+    "medgan": {"batch": 48, "autoencoder_steps": 1500, "critic_steps": 1500},
+}
 
 
 class Fitted(NamedTuple):
@@ -34,11 +38,30 @@ def settings(name: str, epsilon: float, steps: float) -> PPEM:
     """The method for a table; `steps` times as many steps as these."""
     method = PPEM.without_noise() if math.isinf(epsilon) else PPEM()
     if name == "icd":
-        method = dataclasses.replace(method, latent=128, width=128)
+        method = wide(method, epsilon)
     return dataclasses.replace(
         method,
         marginal_steps=max(round(method.marginal_steps * steps), 1),
         conditional_steps=max(round(method.conditional_steps * steps), 1),
+    )
+
+
+def wide(method: PPEM, epsilon: float) -> PPEM:
+    """For hundreds of yes-or-no columns.
+
+    A row's gradient has a number for each column and unit of the first layer, so that layers are
+    narrow and a batch is what the vault works off at once.  Protected columns, of which no shares
+    are bought, start at one half: the generator needs large steps to come down to a thousandth.
+    """
+    return dataclasses.replace(
+        method,
+        latent=64,
+        width=64,
+        marginal_steps=1500 if math.isinf(epsilon) else 200,
+        marginal_batch=48 if math.isinf(epsilon) else 512,
+        conditional_steps=1500 if math.isinf(epsilon) else 100,
+        conditional_batch=48 if math.isinf(epsilon) else 512,
+        generator_rate=0.002,
     )
 
 
@@ -61,9 +84,10 @@ def run(
 def compare(name: str, data: Data, method: str, *, steps: float, seed: int) -> Fitted:
     """A fit of another method: at epsilon 1, or infinite if it is not private.
 
-    With its defaults, or `steps` times as many steps of its critic.
+    With its defaults, or `steps` times as many steps of its critic; for wide tables as narrow, and
+    as long, as PPEM.
     """
-    chosen: Any = find(method)()
+    chosen: Any = find(method)(**(WIDE.get(method, {}) if name == "icd" else {}))
     if steps != 1:
         chosen = dataclasses.replace(chosen, critic_steps=round(chosen.critic_steps * steps))
     epsilon = 1.0 if chosen.private else math.inf

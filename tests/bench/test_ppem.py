@@ -43,9 +43,12 @@ def test_a_run_is_shown_beside_the_paper():
     assert "0.966" in line("credit", "wgan", None)
 
 
-def test_without_noise_no_clip_acts_and_wide_tables_have_wide_networks():
+def test_without_noise_there_are_more_and_smaller_steps():
     assert settings("credit", np.inf, 0.5).conditional_steps == 1500
-    assert settings("icd", 1.0, 1.0).width == 128
+    for name in ("credit", "icd"):
+        exact, noisy = (settings(name, epsilon, 1.0) for epsilon in (np.inf, 1.0))
+        assert exact.conditional_steps > noisy.conditional_steps
+        assert exact.conditional_batch < noisy.conditional_batch
 
 
 def test_bernoulli_plots_are_of_yes_or_no_columns(tmp_path):

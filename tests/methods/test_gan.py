@@ -41,9 +41,9 @@ KEY = jax.random.key(0)
 
 def made(method, encoder):
     """The program, with all classes equally likely."""
-    classes = method.vector(encoder).classes
-    shares = np.full(classes, 1 / classes)
-    return method.program(encoder, shares, 100, np.random.default_rng(0))
+    vector = method.vector(encoder)
+    shares = np.full(vector.classes, 1 / vector.classes)
+    return method.program(encoder, vector, shares, 100, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("data", ENCODERS)
@@ -77,15 +77,16 @@ def test_the_label_is_given_to_the_critic_of_dp_cgan_and_a_column_to_that_of_dpg
         assert set(places) == set(range(4, width))
 
 
-def test_counts_are_bought_where_they_are_needed():
+def test_counts_and_the_scale_are_bought_where_they_are_needed():
     def asked(method, data, rows):
         questions = method.questions(ENCODERS[data], Adjacency.ADD_REMOVE, rows)
         assert sum(question.share for question in questions) == pytest.approx(1)
         return [question.name for question in questions]
 
-    assert asked(DPGAN(), "table", 1000) == ["critic"]
+    assert asked(DPGAN(), "table", 1000) == ["histograms", "critic"]
+    assert asked(DPGAN(scale="schema"), "table", 1000) == ["critic"]
     assert asked(DPGAN(), "image", None) == ["counts", "critic"]
-    assert asked(DPCGAN(), "table", 1000) == ["counts", "critic"]
+    assert asked(DPCGAN(), "table", 1000) == ["counts", "histograms", "critic"]
     assert asked(DPCGAN(), "unlabeled", 1000) == ["critic"]
     by = DPCGAN().questions(ENCODERS["image"], Adjacency.ADD_REMOVE, 1000)[0].bound.by
     assert by.classes == 3
@@ -116,6 +117,8 @@ def test_without_noise_the_generator_moves_to_the_data(kind):
         generator_rate=0.005,
     )
     model = nacre.fit(table, SCHEMA, method=method, epsilon=math.inf, rows=128, seed=0)
+    ages = table["age"].to_numpy() / 99
+    assert model.generator.vector.scale[0] == pytest.approx((ages.mean(), ages.std()), rel=0.01)
     drawn = model.sample(2000, seed=1).to_pandas()
     found = drawn["rich"] == "yes"
     assert 0.15 < found.mean() < 0.7

@@ -113,6 +113,8 @@ def test_the_label_is_conditioned_on_and_other_codes_are_left_to_rejection(gener
         lambda config, arrays: arrays.update({"1.variance": -arrays["1.variance"] - 1}),
         lambda config, arrays: arrays.update(weights=np.array([0.0, 0.0])),
         lambda config, arrays: arrays.update(weights=np.ones(3)),
+        lambda config, arrays: arrays.update(scale=np.ones((1, 2))),
+        lambda config, arrays: arrays.update(scale=np.zeros((2, 2))),
     ],
 )
 def test_a_damaged_file_is_refused(generator, damage):

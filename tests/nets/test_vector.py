@@ -1,14 +1,13 @@
 """Rows as vectors: made-up ones are of the kind that tables have, and what cross-entropy means."""
 
-from types import SimpleNamespace
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from nacre.nets.vector import RowVector
-from nacre.schema import Categorical, Real, Schema
+from nacre.rows import Row
+from nacre.schema import Boolean, Categorical, Real, Schema
 
 SCHEMA = Schema(
     {
@@ -42,19 +41,35 @@ def test_cross_entropy_of_numbers_single_places_and_blocks():
     assert vector.cross_entropy(outputs, x) == pytest.approx(expected, rel=1e-5)
 
 
-def test_places_of_one_column_each_that_follow_each_other_are_one_run():
-    yes, more = Categorical(values=("n", "y")), Categorical(values=("a", "b", "c"))
-    columns = {"a": yes, "b": yes, "c": more, "d": yes, "label": yes, "e": yes, "f": yes}
-    layout = Schema({"x": Real(low=0, high=1)} | columns).layout
-    vector = RowVector(layout, label=4, single=True)
-    # No run goes over the label, whose code is not of the vector.
-    assert vector.runs == ((0, 1, 1, 2), (2, 3, 3, 1), (3, 6, 1, 1), (5, 7, 1, 2))
-    codes = jnp.array([1, 0, 2, 1, 1, 0, 1])
-    found = vector.of(SimpleNamespace(numbers=jnp.array([0]), codes=codes))
-    np.testing.assert_array_equal(found, [0, 1, 0, 0, 0, 1, 1, 0, 1])
-    outputs = jnp.linspace(-2, 2, vector.width)
-    chances = np.asarray(vector.chances(outputs))
-    np.testing.assert_allclose(chances[[1, 8]], 1 / (1 + np.exp(-outputs[jnp.array([1, 8])])), 1e-5)
-    assert chances[3:6].sum() == pytest.approx(1, rel=1e-5)
-    drawn = vector.rows(jnp.tile(outputs, (4000, 1)), jax.random.key(0))
-    np.testing.assert_allclose(drawn.mean(0), chances, atol=0.04)
+def test_neighbors_of_two_values_are_one_run_and_come_out_where_they_went_in():
+    wide = Schema({"x": Real(low=0, high=1), **{f"c{i}": Boolean() for i in range(5)}})
+    wide = Schema({**wide.columns, "color": SCHEMA.columns["color"], "last": Boolean()})
+    vector = RowVector(wide.layout, single=True)
+    assert [(places, width) for places, _, width in vector.runs] == [
+        ((0, 1, 2, 3, 4), 1),
+        ((5,), 3),
+        ((6,), 1),
+    ]
+    limit = wide.layout.numbers[0].positions
+    row = Row(jnp.array([limit]), jnp.array([0, 1, 0, 1, 1, 2, 1]))
+    expected = [1, 0, 1, 0, 1, 1, 0, 0, 1, 1]
+    assert vector.of(row).tolist() == expected
+    sure = 40 * (np.array([expected] * 3, np.float32) - 0.5)
+    assert vector.rows(jnp.asarray(sure), jax.random.key(0)).tolist() == [expected] * 3
+    _, codes = vector.draw(sure, np.random.default_rng(0))
+    assert codes.tolist() == [[0, 1, 0, 1, 1, 2, 1]] * 3
+
+
+def test_standardized_numbers_have_mean_zero_and_come_back():
+    layout = SCHEMA.layout
+    vector = RowVector(layout, single=True, scale=((0.01, 0.002),))
+    limit = layout.numbers[0].positions
+    row = Row(jnp.array([round(0.014 * limit)]), jnp.array([1, 0]))
+    seen = np.asarray(vector.of(row))
+    assert seen[0] == pytest.approx(2, abs=1e-3)
+    ticks, _ = vector.draw(40 * seen[None], np.random.default_rng(0))  # beyond the farthest
+    assert ticks[0, 0] / layout.limits[0] == pytest.approx(0.03, abs=1e-4)
+    ticks, _ = vector.draw(seen[None], np.random.default_rng(0))
+    assert ticks[0, 0] / layout.limits[0] == pytest.approx(0.014, abs=1e-4)
+    far = Row(jnp.array([limit]), row.codes)  # an amount of a hundred deviations
+    assert vector.of(far)[0] == 10

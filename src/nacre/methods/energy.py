@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 from nacre.methods.gan import SLOPE, AbstractGAN
 from nacre.methods.settings import setting
 from nacre.nets.layers import AbstractLayer, mlp
+from nacre.nets.vector import FARTHEST
 
 if TYPE_CHECKING:
     from nacre.methods.adversary import Judge
@@ -49,21 +50,20 @@ class AbstractEnergyGAN(AbstractGAN):
         """From a row's vector to itself, through a code."""
         return mlp(vector.width, self.critic, self.code, self.critic, vector.width, slope=SLOPE)
 
-    def judge(self, layers: tuple[AbstractLayer, ...], see: Any) -> Judge:
+    def judge(self, vector: RowVector, see: Any) -> Judge:
         """An autoencoder whose score is minus the squared error of what it gives back."""
-        import jax
         import jax.numpy as jnp
         import optax
 
         from nacre.methods.adversary import Judge
 
         return Judge(
-            layers=layers,
+            layers=self.critic_layers(vector),
             see=see,
             rule=optax.adam(self.critic_rate, b1=0.5),
             clip=self.critic_clip,
             made=self.doubt(),
-            score=lambda outputs, x: -jnp.sum((jax.nn.sigmoid(outputs) - x) ** 2, axis=-1),
+            score=lambda outputs, x: -jnp.sum((given_back(vector, outputs) - x) ** 2, axis=-1),
         )
 
     def generator_layers(
@@ -109,6 +109,19 @@ class SteinGAN(AbstractEnergyGAN):
     def aim(self) -> Any:
         """Rows are moved along Stein's direction, and the generator after them."""
         return toward_stein
+
+
+def given_back(vector: RowVector, outputs: Any) -> Any:
+    """What an autoencoder makes of a row: as rows are, but numbers bent to where they end.
+
+    Cut off there, the farthest corner would be given back exactly, with no slope to leave it by.
+    """
+    import jax.numpy as jnp
+
+    if vector.scale is None:
+        return vector.chances(outputs)
+    numbers = FARTHEST * jnp.tanh(outputs[..., : vector.numbers] / FARTHEST)
+    return jnp.concatenate([numbers, vector.chances(outputs)[..., vector.numbers :]], axis=-1)
 
 
 def toward_stein(critic: Judge, judge: Any, made: Any) -> Any:

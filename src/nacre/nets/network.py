@@ -88,6 +88,8 @@ class NetworkGenerator(AbstractGenerator):
         """The architecture as JSON, arrays by path."""
         arrays: dict[str, NDArray[Any]] = {"weights": np.asarray(self.weights)}
         arrays |= to_arrays(self.arrays)
+        if self.vector.scale is not None:
+            arrays["scale"] = np.array(self.vector.scale).reshape(-1, 2)
         places = None
         if self.split is not None:
             places, arrays["modes"] = self.split.state()
@@ -116,7 +118,8 @@ class NetworkGenerator(AbstractGenerator):
             raise NacreError("A network says 'single' and 'sampled' by true or false.")
         if label is not None and not (type(label) is int and 0 <= label < len(layout.codes)):
             raise NacreError("The label of a network is none of the codes.")
-        vector = RowVector(split.layout if split else layout, label, config["single"])
+        layout = split.layout if split else layout
+        vector = RowVector(layout, label, config["single"], _scale(arrays, len(layout.numbers)))
         weights = np.asarray(arrays["weights"], np.float64)
         good = np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0
         if weights.shape != (vector.classes,) or not good:
@@ -132,6 +135,16 @@ class NetworkGenerator(AbstractGenerator):
             sampled=config["sampled"],
             split=split,
         )
+
+
+def _scale(arrays: Mapping[str, Any], numbers: int) -> tuple[tuple[float, float], ...] | None:
+    """How the numbers of a file were standardized, if they were."""
+    if "scale" not in arrays:
+        return None
+    found = np.asarray(arrays["scale"], np.float64)
+    if found.shape != (numbers, 2) or not (np.isfinite(found).all() and (found[:, 1] > 0).all()):
+        raise NacreError("The network's numbers were standardized for another layout.")
+    return tuple((float(mean), float(deviation)) for mean, deviation in found)
 
 
 def input_width(latent: int, classes: int) -> int:

@@ -11,23 +11,28 @@ from numpy.typing import NDArray
 
 from nacre.schema import Layout
 
+FARTHEST = 10.0  # standard deviations from a mean that a standardized number may be
+
 
 @final
 @dataclasses.dataclass(frozen=True)
 class RowVector:
     """How the encoded row of a layout is laid out as a vector of R^d.
 
-    Numbers come first, in [0, 1]; then a block of each code, the label's left out.
+    Numbers come first, in [0, 1] or standardized; then a block of each code, the label's left out.
 
     Attributes:
         layout: of the rows.
         label: the label's place among the codes, if there is a label.
         single: whether a code of two values takes one place, the chance of the second.
+        scale: mean and standard deviation of each number, in units of its range, public or bought;
+            None where numbers are not standardized.
     """
 
     layout: Layout
     label: int | None = None
     single: bool = False
+    scale: tuple[tuple[float, float], ...] | None = None
 
     @property
     def numbers(self) -> int:
@@ -51,19 +56,17 @@ class RowVector:
         return tuple(found)
 
     @cached_property
-    def runs(self) -> tuple[tuple[int, int, int, int], ...]:
-        """The blocks, those of one place that follow each other as one: and how many they are.
+    def runs(self) -> tuple[tuple[tuple[int, ...], int, int], ...]:
+        """The blocks again, neighbors of one place each as one: places among codes, start, width.
 
-        A program that has each of a thousand yes-or-no columns to itself takes long to compile.
+        An operation for each of a thousand yes-or-no columns takes minutes to compile.
         """
-        found: list[tuple[int, int, int, int]] = []
+        found: list[tuple[tuple[int, ...], int, int]] = []
         for place, at, width in self.blocks:
-            if found and width == 1:
-                first, start, last, count = found[-1]
-                if last == 1 and first + count == place:
-                    found[-1] = (first, start, 1, count + 1)
-                    continue
-            found.append((place, at, width, 1))
+            if found and width == found[-1][2] == 1:
+                found[-1] = ((*found[-1][0], place), found[-1][1], 1)
+            else:
+                found.append(((place,), at, width))
         return tuple(found)
 
     @property
@@ -84,8 +87,11 @@ class RowVector:
 
         most = np.array([number.positions for number in self.layout.numbers], np.float32)
         parts = [row.numbers.astype(jnp.float32) / most]
-        for place, _, width, count in self.runs:
-            codes = row.codes[place : place + count]
+        if self.scale is not None:
+            mean, deviation = np.array(self.scale, np.float32).reshape(-1, 2).T
+            parts = [jnp.clip((parts[0] - mean) / deviation, -FARTHEST, FARTHEST)]
+        for places, _, width in self.runs:
+            codes = row.codes[np.array(places, np.int32)]
             hot = codes if width == 1 else codes == jnp.arange(width, dtype=jnp.int32)
             parts.append(hot.astype(jnp.float32))
         return jnp.concatenate(parts)
@@ -93,8 +99,9 @@ class RowVector:
     def rows(self, outputs: Any, key: Any) -> Any:
         """Generated vectors (n, d) from a network's outputs, as samples will have them.
 
-        Numbers by a sigmoid; codes are sampled, and the gradient is that of their chances
-        (straight-through): the network is trained on rows of the kind that it will output.
+        Numbers by a sigmoid, or as they are if standardized; codes are sampled, and the gradient is
+        that of their chances (straight-through): the network is trained on rows of the kind that it
+        will output.
         """
         import jax
         import jax.numpy as jnp
@@ -102,30 +109,39 @@ class RowVector:
         # One draw for all places, as each call of a random generator takes long to compile.
         uniform = jax.random.uniform(key, outputs.shape, minval=1e-7)
         gumbel = -jnp.log(-jnp.log(uniform))
-        parts = [jax.nn.sigmoid(outputs[:, : self.numbers])]
-        for _, at, width, count in self.runs:
-            places = slice(at, at + width * count)
-            logits = outputs[:, places]
+        parts = [self._numbers(outputs[:, : self.numbers])]
+        for codes, at, width in self.runs:
+            own = slice(at, at + width * len(codes))
+            logits = outputs[:, own]
             if width == 1:
                 soft = jax.nn.sigmoid(logits)
-                hard = (uniform[:, places] < soft).astype(soft.dtype)
+                hard = (uniform[:, own] < soft).astype(soft.dtype)
             else:
                 soft = jax.nn.softmax(logits, axis=-1)
-                drawn = jnp.argmax(logits + gumbel[:, places], axis=-1)
+                drawn = jnp.argmax(logits + gumbel[:, own], axis=-1)
                 hard = jax.nn.one_hot(drawn, width, dtype=soft.dtype)
             parts.append(soft + jax.lax.stop_gradient(hard - soft))
         return jnp.concatenate(parts, axis=1)
 
     def chances(self, outputs: Any) -> Any:
-        """Sigmoids of numbers and single places, softmaxes of blocks: no sampling."""
+        """Numbers as in `rows`, sigmoids of single places, softmaxes of blocks: no sampling."""
         import jax
         import jax.numpy as jnp
 
-        numbers, *runs = jnp.split(outputs, [at for _, at, _, _ in self.runs], axis=-1)
-        parts = [jax.nn.sigmoid(numbers)]
-        for part, (_, _, width, _) in zip(runs, self.runs, strict=True):
+        numbers, *runs = jnp.split(outputs, [at for _, at, _ in self.runs], axis=-1)
+        parts = [self._numbers(numbers)]
+        for part, (_, _, width) in zip(runs, self.runs, strict=True):
             parts.append(jax.nn.sigmoid(part) if width == 1 else jax.nn.softmax(part, axis=-1))
         return jnp.concatenate(parts, axis=-1)
+
+    def _numbers(self, outputs: Any) -> Any:
+        """What a network writes for numbers, as `of` has them."""
+        import jax
+        import jax.numpy as jnp
+
+        if self.scale is None:
+            return jax.nn.sigmoid(outputs)
+        return jnp.clip(outputs, -FARTHEST, FARTHEST)
 
     def cross_entropy(self, outputs: Any, x: Any) -> Any:
         """Of one row's vector and a network's outputs, over the number of places.
@@ -137,8 +153,8 @@ class RowVector:
 
         places = jax.nn.softplus(outputs) - x * outputs
         total = places[: self.numbers].sum()
-        for _, at, width, count in self.runs:
-            part = slice(at, at + width * count)
+        for codes, at, width in self.runs:
+            part = slice(at, at + width * len(codes))
             if width == 1:
                 total = total + places[part].sum()
             else:
@@ -205,19 +221,24 @@ class RowVector:
         Codes are drawn from their chances; or, if they are not to be `sampled`, the likeliest.
         """
         n = len(outputs)
-        units = _sigmoid(outputs[:, : self.numbers].astype(np.float64))
+        units = outputs[:, : self.numbers].astype(np.float64)
+        if self.scale is None:
+            units = _sigmoid(units)
+        else:
+            mean, deviation = np.array(self.scale).reshape(-1, 2).T
+            units = np.clip(mean + deviation * np.clip(units, -FARTHEST, FARTHEST), 0.0, 1.0)
         ticks = np.rint(units * self.layout.limits).astype(np.int64)
         codes = np.zeros((n, len(self.layout.codes)), np.int32)
-        for place, at, width in self.blocks:
-            logits = outputs[:, at : at + width].astype(np.float64)
+        for places, at, width in self.runs:
+            logits = outputs[:, at : at + width * len(places)].astype(np.float64)
             if width == 1:
-                point = rng.random(n) if sampled else 0.5
+                point = rng.random((len(places), n)).T if sampled else 0.5
                 # A code of one value takes a place, too, and is always that value.
-                second = _sigmoid(logits[:, 0]) > point
-                codes[:, place] = second & (self.layout.codes[place].size > 1)
+                several = np.array([self.layout.codes[place].size > 1 for place in places])
+                codes[:, places] = (_sigmoid(logits) > point) & several
             else:
                 noise = rng.gumbel(size=logits.shape) if sampled else 0.0
-                codes[:, place] = np.argmax(logits + noise, axis=1)
+                codes[:, places[0]] = np.argmax(logits + noise, axis=1)
         return np.clip(ticks, 0, self.layout.limits), codes
 
 

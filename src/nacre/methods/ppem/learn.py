@@ -18,6 +18,7 @@ from nacre.methods.ppem.generator import Net, PPEMGenerator, drawn
 from nacre.methods.ppem.marginal import MarginalPhase
 from nacre.methods.ppem.networks import ensemble
 from nacre.methods.ppem.parts import Parts
+from nacre.methods.ppem.protected_scale import ask_protected
 from nacre.methods.ppem.questions import histogram_columns, label_place
 from nacre.methods.ppem.scaling import (
     REACH,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 FROZEN = 1 << 13  # generated rows whose statistics batch norms are frozen at
 MATCHED = 1 << 16  # generated rows whose numbers are brought back to bought distributions
+PROTECTED = 0x70726F74  # sets the key of the protected histograms apart from those of training
 CALM = 0.1  # of the usual first weights of a generator's last layer
 
 
@@ -57,6 +59,10 @@ def learn(method: PPEM, vault: Vault, plan: Plan, *, key: Any) -> PPEMGenerator:
         rows = vault.count(asked["number of rows"])  # type: ignore[arg-type]
     rows = max(rows, 1.0)
     scaling = _scaling(method, encoder, parts, histograms)
+    if "protected histograms" in asked:
+        question: Steps = asked["protected histograms"]  # type: ignore[assignment]
+        own = jax.random.fold_in(key, PROTECTED)
+        scaling = scaling.with_lines(ask_protected(method, vault, plan, question, key=own))
     if "class means" in asked:
         scaling = ask_means(method, vault, asked["class means"], parts, scaling)  # type: ignore[arg-type]
     energies: tuple[Net, ...] = ()

@@ -9,6 +9,11 @@ from nacre.errors import NacreError
 from nacre.histograms.cells import CodeColumn, NumberColumn, table_columns
 from nacre.methods.ppem.hideable import require_columns
 from nacre.methods.ppem.networks import conditional_energy, ensemble
+from nacre.methods.ppem.protected_scale import (
+    protected_histograms,
+    protected_numbers,
+    scale_costs,
+)
 from nacre.nets.layers import size
 from nacre.vault import Bound, Segment, Stage, Steps, Sum, count_question
 
@@ -44,7 +49,12 @@ def questions_of(
     found = {"marginal": bool(parts.hidden.width), "conditional": bool(parts.rest.width)}
     marginal = method.marginal_share if all(found.values()) else 1.0
     if found["marginal"]:
-        first.append(_marginal(method, parts, left * marginal, rows))
+        share = left * marginal
+        if bought := bool(protected_numbers(method, encoder)) and rows is not None:
+            share /= 2
+            first.append(protected_histograms(method, encoder, share, rows))
+        _, alone = scale_costs(method, bought=bought)
+        first.append(_marginal(method, parts, share, rows, alone if method.partly else None))
     if found["conditional"]:
         share = left * (1.0 - marginal) if found["marginal"] else left
         first.append(_conditional(method, parts, share, rows))
@@ -94,7 +104,13 @@ def _means(method: PPEM, encoder: TableEncoder) -> Sum:
     )
 
 
-def _marginal(method: PPEM, parts: Parts, share: float, rows: int | None) -> Steps:
+def _marginal(
+    method: PPEM,
+    parts: Parts,
+    share: float,
+    rows: int | None,
+    alone: tuple[float, float] | None,
+) -> Steps:
     energies = ensemble(method, parts).energies
     weights = sum(size(energy.layers) for energy in energies)
     stages: tuple[Stage, ...] = (Stage(clip=method.marginal_clip),)
@@ -112,7 +128,7 @@ def _marginal(method: PPEM, parts: Parts, share: float, rows: int | None) -> Ste
         batch=method.marginal_batch,
         stages=stages,
         rows=rows,
-        alone=(method.marginal_epsilon, method.marginal_delta) if method.partly else None,
+        alone=alone,
     )
 
 

@@ -17,6 +17,7 @@ from scipy.special import ndtr, ndtri
 
 from nacre.histograms.cells import NumberColumn
 from nacre.histograms.histograms import Histograms
+from nacre.methods.standardize import moments
 
 KNOTS = 65
 TAIL = 1e-5  # share of rows beyond the last knot of a map by quantiles
@@ -24,7 +25,6 @@ FARTHEST = 10.0  # standardized values end here
 REACH = 4.0  # as far as a value counts for the mean of its class
 FEWEST = 5  # generated rows beyond a quantile, for it to be believed
 TINY = 1e-6  # between two knots, at least
-NARROWEST = 1e-4  # of a range: no standard deviation is taken to be smaller
 
 Array = NDArray[np.float64]
 
@@ -77,6 +77,13 @@ class Scaling:
             for place, number in enumerate(numbers)
         ]
         return np.stack(found, axis=1) if found else np.zeros(values.shape)
+
+    def with_lines(self, moments: Mapping[int, tuple[float, float]]) -> Scaling:
+        """With straight lines by means and deviations for some numbers, in units of the range."""
+        positions, values = self.positions.copy(), self.values.copy()
+        for number, (mean, deviation) in moments.items():
+            positions[number], values[number] = _line(mean, deviation)
+        return dataclasses.replace(self, positions=positions, values=values)
 
     def with_means(self, sums: Array, counts: Array, noise: float, label: int) -> Scaling:
         """Means of classes from noisy sums (classes, numbers) and counts of rows.
@@ -171,10 +178,7 @@ def _line(mean: float, deviation: float) -> tuple[Array, Array]:
 
 def _moments(centers: Array, mass: Array) -> tuple[Array, Array]:
     """A straight line by the mean and the standard deviation of a histogram."""
-    share = mass / max(float(mass.sum()), 1e-9)
-    mean = float(share @ centers) if mass.sum() > 0 else 0.5
-    variance = float(share @ (centers - mean) ** 2)
-    return _line(mean, max(variance**0.5, NARROWEST))
+    return _line(*moments(centers, mass))
 
 
 def _quantiles(centers: Array, mass: Array) -> tuple[Array, Array]:

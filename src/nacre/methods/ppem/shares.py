@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
+from scipy.special import expit, softmax
 
 from nacre.histograms.cells import CodeColumn
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 ROUNDS = 40  # of putting shares of values back
 FARTHEST_LOGIT = 50.0  # that a share is put back by
+LEAST = 1e-12  # chance of a value, for its logarithm
 RAREST = 1e-4  # the smallest chance of a value that a generator starts with
 
 
@@ -56,17 +57,26 @@ def calibrated(
     Noisy steps let the share of a rare value drift, down to nothing; it was paid for, so it is
     put back.  All of it is public.
     """
-    moves = np.zeros(outputs.shape[1], np.float32)
+    moves = np.zeros(outputs.shape[1])
+    two = [(at, share) for at, share in shares if len(share) == 2]
+    if two:  # all at once, as there may be hundreds of them
+        places = [at for at, _ in two]
+        moves[places] = _moved(outputs[:, places], np.array([share for _, share in two]))
     for at, share in shares:
-        if len(share) < 2:
-            continue
-        two = len(share) == 2
-        logits = outputs[:, at : at + (1 if two else len(share))].astype(np.float64)
-        logits = np.concatenate([np.zeros_like(logits), logits], axis=1) if two else logits
-        move = np.zeros(len(share))
-        for _ in range(ROUNDS):
-            chances = softmax(logits + move, axis=1).mean(0)
-            move += np.log(share) - np.log(np.maximum(chances, 1e-12))
-        move -= move[0]
-        moves[at : at + len(logits[0]) - two] = move[two:]
-    return np.clip(moves, -FARTHEST_LOGIT, FARTHEST_LOGIT)
+        if len(share) > 2:
+            logits = outputs[:, at : at + len(share)].astype(np.float64)
+            move = np.zeros(len(share))
+            for _ in range(ROUNDS):
+                chances = softmax(logits + move, axis=1).mean(0)
+                move += np.log(share) - np.log(np.maximum(chances, LEAST))
+            moves[at : at + len(share)] = move - move[0]
+    return np.clip(moves, -FARTHEST_LOGIT, FARTHEST_LOGIT).astype(np.float32)
+
+
+def _moved(logits: NDArray[np.float32], shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What to add to the logits (n, columns) of second values, by the shares (columns, 2)."""
+    wanted, move = np.log(shares[:, 1] / shares[:, 0]), np.zeros(len(shares))
+    for _ in range(ROUNDS):
+        chances = np.clip(expit(logits + move.astype(np.float32)).mean(0, np.float64), LEAST, 1.0)
+        move += wanted - np.log(chances / np.maximum(1 - chances, LEAST))
+    return move
