@@ -81,6 +81,7 @@ class EnergyGAN(AbstractEnergyGAN):
     title: ClassVar[str] = "EnergyGAN"
     paper: ClassVar[str] = "Zhao et al. (2017), Energy-based GAN, arXiv:1609.03126"
     summary: ClassVar[str] = "a GAN whose critic is an autoencoder's error; not private"
+    cost: ClassVar[str] = "60 s on Adult"
 
     margin: float = setting(10.0, "energy beyond which a row is not pushed", low=1e-6, high=1e6)
 
