@@ -56,7 +56,7 @@ class Mosaic(AbstractMethod):
     paper: ClassVar[str] = "nacre; after McKenna et al. (2021): marginals first, then a model"
     summary: ClassVar[str] = "matches private two-way marginals, class by class"
     proof: ClassVar[str] = "Gaussian sums"
-    cost: ClassVar[str] = "30 s on Adult"
+    cost: ClassVar[str] = "15 s on Adult"
     when: ClassVar[str] = "nearly every table: the default"
 
     first: float = setting(
