@@ -43,7 +43,9 @@ def with_families(histograms: Histograms, encoder: TableEncoder) -> Histograms:
                 zero, column.cells
             )
             if found.any():
-                begins[place] = begins.get(place, np.zeros(len(found), bool)) | found
+                # What is known so far may say something of the cell of gaps, too.
+                earlier = begins.get(place, np.zeros(len(found), bool))[: len(found)]
+                begins[place] = earlier | found
     return dataclasses.replace(histograms, families=families, begins=begins)
 
 
@@ -75,5 +77,5 @@ def _begins_at(tick: int | None, cells: Cells) -> Mask:
     """The first cell that holds nothing below a tick inside the range."""
     found = np.zeros(cells.size, bool)
     if tick is not None and 0 < tick < cells.high[-1]:
-        found[np.searchsorted(cells.low, tick)] = True
+        found[np.searchsorted(cells.low, tick) :][:1] = True  # it may lie inside the last cell
     return found

@@ -72,9 +72,11 @@ def histogram_moments(histograms: Histograms, layout: Layout) -> Scale:
 
 
 def moments(centers: NDArray[np.float64], mass: NDArray[np.float64]) -> tuple[float, float]:
-    """The mean and the standard deviation of a histogram; the middle if nothing is in it."""
-    share = mass / max(float(mass.sum()), 1e-9)
-    mean = float(share @ centers) if mass.sum() > 0 else 0.5
+    """The mean and the standard deviation of a histogram; those of a uniform one if it is empty."""
+    if not mass.sum() > 0:
+        return 0.5, 12**-0.5
+    share = mass / float(mass.sum())
+    mean = float(share @ centers)
     variance = float(share @ (centers - mean) ** 2)
     return mean, max(variance**0.5, NARROWEST)
 

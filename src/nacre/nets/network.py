@@ -26,6 +26,7 @@ from nacre.nets.vector import RowVector
 from nacre.schema import Encoded
 
 CHUNK = 1 << 13  # rows that are drawn at once
+NARROWEST_SCALE, WIDEST_SCALE = 1e-6, 10.0  # of a number's range: what a file may standardize by
 
 
 @final
@@ -142,7 +143,8 @@ def _scale(arrays: Mapping[str, Any], numbers: int) -> tuple[tuple[float, float]
     if "scale" not in arrays:
         return None
     found = np.asarray(arrays["scale"], np.float64)
-    if found.shape != (numbers, 2) or not (np.isfinite(found).all() and (found[:, 1] > 0).all()):
+    inside = found.shape == (numbers, 2) and (np.abs(found) <= WIDEST_SCALE).all()
+    if not (inside and (found[:, 1] >= NARROWEST_SCALE).all()):
         raise NacreError("The network's numbers were standardized for another layout.")
     return tuple((float(mean), float(deviation)) for mean, deviation in found)
 

@@ -174,13 +174,12 @@ class Guarantee:
     def _partly(self) -> tuple[str, ...]:
         """What noise in some releases is worth, where others had none."""
         noisy = [release for release in self._noisy() if release.delta > 0]
-        return tuple(
-            PARTLY.format(
-                names=f"'{release.name}'",
-                cost=f"(ε = {upwards(release.epsilon, 4):g}, δ = {upwards(release.delta, 6):g})",
-            )
-            for release in noisy
-        )
+        if not noisy:
+            return ()
+        epsilon, delta = math.fsum(r.epsilon for r in noisy), math.fsum(r.delta for r in noisy)
+        cost = f"(ε = {upwards(epsilon, 4):g}, δ = {upwards(delta, 6):g})"
+        names = " and ".join(f"'{release.name}'" for release in noisy)
+        return (PARTLY.format(names=names, cost=cost),)
 
     def recompute(self) -> float:
         """epsilon at delta, from the releases alone."""

@@ -1,5 +1,7 @@
 """Hours, days of the week and families of codes: what the schema says of columns is made use of."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -116,3 +118,26 @@ def test_bins_begin_at_zero_where_numbers_of_both_signs_are_allowed(low, high, a
     assert (0 in found.begins) == apart
     if apart:
         assert group[negative].max() < group[~negative].min()
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        Integer(low=-50, high=50, nullable=True),  # a rule speaks of the cell of gaps, too
+        Real(low=-1e9 - 0.5, high=0.5, decimals=3),  # zero lies inside the last cell
+    ],
+)
+def test_a_sign_and_a_rule_cut_a_number_together(number):
+    from nacre.histograms.cells import table_columns
+    from nacre.histograms.histograms import Histograms
+    from nacre.methods.mosaic.zeros import cuts, structural_zeros
+
+    columns = {"a": number, "k": Categorical(values=["x", "y"])}
+    encoder = TableEncoder.of(Schema(columns, constraints=["a >= 0 if k = x"]))
+    layout = table_columns(encoder.layout, None, 512)
+    known = cuts(structural_zeros(encoder, layout), layout)
+    counts = np.full((1, sum(column.size for column in layout)), 100.0)
+    histograms = dataclasses.replace(Histograms.of(layout, counts, 1.0), begins=known)
+    histograms = with_families(histograms, encoder)
+    group = histograms.group(0, most=4, floor=0.01, rare=0.01, slots=8)
+    assert len(group) == layout[0].size and (np.diff(group) >= 0).all()
