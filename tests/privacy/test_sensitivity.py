@@ -15,12 +15,13 @@ import pyarrow as pa
 import pytest
 from tests.vaults import open_vault
 
-from nacre.embed.marginals import cell_places, table_features
+from nacre.embed.marginals import cell_places, single_features, table_features
 from nacre.embed.rounds import round_features
-from nacre.histograms.cells import table_columns
+from nacre.histograms.cells import NumberColumn, table_columns
 from nacre.methods.heaps import NORM as HEAPS_NORM
 from nacre.methods.heaps import heaps_question
 from nacre.methods.mosaic.finer import finer_question
+from nacre.methods.standardize import CELLS, scale_questions
 from nacre.rows import Label, Row, TableEncoder
 from nacre.schema import Categorical, Integer, Real, Schema
 from nacre.vault import Adjacency, Bound, Segment, Sum
@@ -108,6 +109,13 @@ def pairs_of_values():
     return table_features(places, every, sizes, tables, [weight] * 2), question.bound
 
 
+def histograms_of_numbers():
+    """A histogram of every number, by which networks standardize."""
+    (question,) = scale_questions(ENCODER.layout, 0.1)
+    columns = [c for c in table_columns(ENCODER.layout, None, CELLS) if isinstance(c, NumberColumn)]
+    return single_features(cell_places(ENCODER.layout, tuple(columns))), question.bound
+
+
 def block(*segments, **more):
     return Bound(segments=tuple(Segment(**s) for s in segments), **more)
 
@@ -146,6 +154,7 @@ CASES = {
     ),
     "round steps": round_steps(),
     "pairs of values": pairs_of_values(),
+    "histograms of numbers": histograms_of_numbers(),
     "wild sparse": (wild_sparse, block({"size": 2, "norm": 5.0}, {"size": 2, "norm": 7.0})),
     "lying products": (wild_products, block({"size": 2, "norm": 0.5}, {"size": 6, "norm": 1.0})),
     "products by label": (

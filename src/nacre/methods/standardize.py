@@ -30,8 +30,17 @@ Scale = tuple[tuple[float, float], ...]
 def scale_questions(layout: Layout, share: float) -> tuple[Sum, ...]:
     """A histogram of every number, as one sum; nothing where there are no numbers.
 
+    Releases:
+        how many rows lie in each cell of each number, 'missing' among them.
+    Adjacency:
+        both.
     Sensitivity:
-        a row is in one cell of each number: add-remove sqrt(numbers).
+        a row is in one cell of each number: add-remove sqrt(numbers); replace-one sqrt(2) times
+        that, as counts move down as much as up.
+    Guarantee:
+        a discrete Gaussian on integers, composed with the method's other releases.
+    Public:
+        cells and their number, by the schema alone.
     """
     columns = _columns(layout)
     if not columns:

@@ -44,8 +44,17 @@ def protected_numbers(method: PPEM, encoder: TableEncoder) -> tuple[NumberColumn
 def protected_histograms(method: PPEM, encoder: TableEncoder, share: float, rows: int) -> Steps:
     """One step on all rows: a histogram of each protected number, with noise of its own.
 
+    Releases:
+        how many rows lie in each cell of each protected number.
+    Adjacency:
+        add-remove; replace-one by the generic conversion, as for all steps.
     Sensitivity:
         a row is in one cell of each number: add-remove sqrt(numbers), to which the vault clips.
+    Guarantee:
+        a Gaussian at `PART` of the marginal model's epsilon and half of its delta.  As other
+        releases of such a plan have no noise, no whole row is protected.
+    Public:
+        cells, by the schema; the number of rows, which such a plan has to be given.
     """
     columns = protected_numbers(method, encoder)
     return Steps(
