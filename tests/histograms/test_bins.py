@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nacre.histograms.bins import bin_sums, lump_rare, quantile_bins, within
+from nacre.histograms.bins import bin_sums, join_rare, lump_rare, quantile_bins, within
 
 SETTINGS = {"most": 16, "floor": 0.01, "slots": 24}
 
@@ -56,6 +56,14 @@ def test_rare_categories_share_the_last_bin():
     many = lump_rare(np.arange(1.0, 41), floor=0, slots=10)
     assert many.max() + 1 == 10
     assert set(many[-9:]) == set(range(9)) and (many[:-9] == 9).all()
+
+
+def test_rare_values_of_an_ordinal_join_their_neighbors():
+    mass = np.array([2.0, 300, 4, 200, 100, 3, 1])
+    assert join_rare(mass, 6, floor=0.01, slots=24).tolist() == [0, 0, 1, 1, 2, 2, 3]
+    assert join_rare(mass, 6, floor=0.0, slots=24).tolist() == list(range(7))
+    assert join_rare(mass, 6, floor=0.0, slots=3).tolist() == [0, 0, 1, 1, 1, 1, 2]
+    assert join_rare(np.zeros(3), 3, floor=0.1, slots=24).tolist() == [0, 0, 0]
 
 
 def test_rare_categories_stay_in_their_family_while_there_is_room():

@@ -83,6 +83,24 @@ def _join_lightest(group: Index, share: Array, slots: int) -> Index:
     return group
 
 
+def join_rare(mass: Array, scale: int, *, floor: float, slots: int) -> Index:
+    """The bin of each category, the first `scale` of which are in order: rare ones join neighbors.
+
+    The others ('missing') have a bin each.
+    """
+    others = len(mass) - scale
+    share, group = mass[:scale] / max(mass.sum(), 1e-9), np.arange(scale)
+    weights = share
+    while len(weights) > 1 and weights.min() < floor:
+        light = int(weights.argmin())
+        near = [t for t in (light - 1, light + 1) if 0 <= t < len(weights)]
+        left = min(light, min(near, key=lambda t: weights[t]))
+        group = np.where(group > left, group - 1, group)
+        weights = np.bincount(group, share)
+    group = _join_lightest(group, share, max(slots - others, 1))
+    return np.concatenate([group, group[-1] + 1 + np.arange(others)])
+
+
 def lump_rare(mass: Array, *, floor: float, slots: int, families: Sequence[Index] = ()) -> Index:
     """The bin of each category: its own, or the last one, which all rare categories share.
 

@@ -10,7 +10,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.histograms.bins import bin_sums, lump_rare, quantile_bins
+from nacre.histograms.bins import bin_sums, join_rare, lump_rare, quantile_bins
 from nacre.histograms.cells import CodeColumn, Column
 from nacre.histograms.clean import clean
 from nacre.histograms.spikes import Parts
@@ -41,6 +41,7 @@ class Histograms:
         noise: the deviation of one released count.
         begins: of some numbers, the cells at which a bin has to begin.
         families: of some categories, which of their values belong together, finest order first.
+        scales: of categories with an order, how many of their codes are in it: the first ones.
     """
 
     columns: tuple[Column, ...]
@@ -52,6 +53,7 @@ class Histograms:
     noise: float
     begins: Mapping[int, NDArray[np.bool_]] = dataclasses.field(default_factory=dict)
     families: Mapping[int, Sequence[Index]] = dataclasses.field(default_factory=dict)
+    scales: Mapping[int, int] = dataclasses.field(default_factory=dict)
 
     @staticmethod
     def of(
@@ -106,7 +108,9 @@ class Histograms:
         """The bin of each cell of a column: quantiles of a number, the common categories."""
         mass, kind = self.cleaned[column].sum(0), self.columns[column]
         if isinstance(kind, CodeColumn):
-            families = self.families.get(column, ())
+            families, scale = self.families.get(column, ()), self.scales.get(column, 0)
+            if scale and not families:
+                return join_rare(mass, scale, floor=rare, slots=slots)
             return lump_rare(mass, floor=rare, slots=slots, families=families)
         begins = self.begins.get(column)
         if begins is not None:
@@ -118,6 +122,16 @@ class Histograms:
         known = np.maximum(mass[:-1], 1e-9)
         found = bins(known, slots=slots - 1)
         return np.append(found, found.max() + 1)
+
+    def in_order(self, column: int, group: Index) -> int:
+        """How many bins of a column are in order: the first ones, all but those of gaps."""
+        kind = self.columns[column]
+        if not isinstance(kind, CodeColumn):
+            return int(group.max()) + 1 - kind.nullable
+        first = group[: self.scales.get(column, 0)]
+        rising = len(first) > 0 and first[0] == 0 and set(np.diff(first).tolist()) <= {0, 1}
+        apart = rising and bool((group[len(first) :] > first[-1]).all())
+        return int(first[-1]) + 1 if apart else 0
 
     def association(self, column: int) -> float:
         """Mutual information of a column's cells and the class, from the cleaned histograms."""

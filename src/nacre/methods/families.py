@@ -3,7 +3,8 @@
 Where a code determines its group, the group is not modeled: it is computed.  But what other columns
 have to do with the group is lost if rare codes are lumped together across groups.  So they are
 lumped within them, and a number's bins begin where what it determines changes; and at zero, as
-refunds and debts are another matter than payments, however few they are.
+refunds and debts are another matter than payments, however few they are.  Values of an ordinal
+belong to their neighbors.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from nacre.histograms.cells import Cells, CodeColumn, column_name
 from nacre.histograms.histograms import Histograms
 from nacre.rows import TableEncoder
+from nacre.schema.columns.category import Ordinal
 from nacre.schema.columns.scale import Scale
 from nacre.schema.facts.bound import LookUp
 
@@ -32,9 +34,12 @@ def with_families(histograms: Histograms, encoder: TableEncoder) -> Histograms:
         if isinstance(fact, LookUp) and fact.by not in changed:
             tables.setdefault(fact.by, []).append(fact)
     families, begins = dict(histograms.families), dict(histograms.begins)
+    scales: dict[int, int] = {}
     for place, column in enumerate(histograms.columns):
         name = column_name(column, encoder.layout)
         own, schema_column = tables.get(name, []), encoder.modeled.columns[name]
+        if isinstance(schema_column, Ordinal):
+            scales[place] = len(schema_column.values)
         if own and isinstance(column, CodeColumn):
             families[place] = _families(own, column.size, schema_column.nullable)
         elif not isinstance(column, CodeColumn):
@@ -46,7 +51,7 @@ def with_families(histograms: Histograms, encoder: TableEncoder) -> Histograms:
                 # What is known so far may say something of the cell of gaps, too.
                 earlier = begins.get(place, np.zeros(len(found), bool))[: len(found)]
                 begins[place] = earlier | found
-    return dataclasses.replace(histograms, families=families, begins=begins)
+    return dataclasses.replace(histograms, families=families, begins=begins, scales=scales)
 
 
 def _families(tables: Sequence[LookUp], size: int, nullable: bool) -> list[Index]:

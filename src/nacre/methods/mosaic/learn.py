@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.histograms.bins import bin_sums, within
-from nacre.histograms.cells import CodeColumn, Column
 from nacre.histograms.draw import chances
 from nacre.histograms.histograms import Histograms
 from nacre.methods.mosaic.drawn import Drawn
@@ -197,8 +196,8 @@ def targets(histograms: Histograms, pairs: Pairs) -> Targets:
         single[:, slice(*block)], single_precision[slice(*block)] = counts, total**2 / variance
     sparse = Sparse.of(pairs.tables, pairs.noise, blocks, total, pairs.zeros)
     ordered = [
-        _ordered(histograms.columns[column], bins)[0]
-        for column, bins in zip(pairs.joined, pairs.bins, strict=True)
+        histograms.in_order(column, group)
+        for column, group in zip(pairs.joined, pairs.groups, strict=True)
     ]
     starts = [start for start, _ in blocks]
     spectrum = Spectrum.of(ordered, pairs.bins, precision[np.ix_(starts, starts)], sides)
@@ -316,7 +315,7 @@ def with_label_model(
     groups, tables = [], []
     for place, column in enumerate(pairs.joined):
         group, counts, variance = _label_table(histograms, pairs, place)
-        prior = Prior.single(*_ordered(histograms.columns[column], counts.shape[1]), deviation)
+        prior = Prior.single(histograms.in_order(column, group), counts.shape[1], deviation)
         cell = group[cells[:, column]]
         tables.append(evidence(cell, counts * scale, variance * scale**2, shares, prior, scale))
         groups.append(group)
@@ -328,7 +327,8 @@ def with_label_model(
         tables += [found[each] for each in chosen]
     among = None
     if generator.target is not None:
-        among = ordered_classes(*_ordered(histograms.columns[generator.target], classes))
+        gaps = histograms.columns[generator.target].nullable
+        among = ordered_classes(classes - gaps, classes)
     learned = teach(base, tables, among=among)
     tilt = generator.tilt.copy()
     starts = np.cumsum([0, *generator.sizes])
@@ -359,11 +359,6 @@ def _label_table(histograms: Histograms, pairs: Pairs, place: int) -> tuple[Inde
     return again.group, *_mean(counts, variance, *again.over(again.group))
 
 
-def _ordered(kind: Column, bins: int) -> tuple[int, int]:
-    """How many of a column's bins are in order, the first ones, and how many there are."""
-    return 0 if isinstance(kind, CodeColumn) else bins - kind.nullable, bins
-
-
 def _pair_evidence(
     generator: MosaicGenerator,
     cells: Index,
@@ -375,8 +370,8 @@ def _pair_evidence(
     """Evidence by pair of columns (their places in the table)."""
     shares, found = histograms.sizes / histograms.total, {}
     bins = [
-        _ordered(histograms.columns[column], size)
-        for column, size in zip(pairs.joined, pairs.bins, strict=True)
+        (histograms.in_order(column, group), size)
+        for column, group, size in zip(pairs.joined, pairs.groups, pairs.bins, strict=True)
     ]
     for (i, j), table in pairs.tables.items():
         left, right = pairs.joined[i], pairs.joined[j]
