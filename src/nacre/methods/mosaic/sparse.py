@@ -49,7 +49,9 @@ class Sparse:
     ) -> Sparse:
         """From noisy counts (classes or 1, bins, bins) by pair of columns, `total` rows in all.
 
-        `zeros` are cells that no permitted row can have.
+        `zeros` are cells that no permitted row can have.  A table is not sparse if its cells would
+        hold hardly more in columns that are independent: those of a rare value are never surely
+        filled, but for one by chance, where all of its rows would go.
         """
         columns, places = len(blocks), blocks[-1][1]
         cells, most = np.zeros((places, places)), np.zeros((columns, columns))
@@ -62,18 +64,25 @@ class Sparse:
             rest = float(pool[~surely].sum()) if few else total - float(pool[surely].sum())
             left, right = slice(*blocks[i]), slice(*blocks[j])
             never = None if zeros is None else zeros.get((i, j))
-            if surely.all() or rest > MOSTLY * total:
+            added = max(1, min(int(surely.sum()), int((~surely).sum())))
+            error = deviation * np.sqrt(added) / total
+            lacks = float(_independent(pool)[~surely].sum()) - rest / total
+            if surely.all() or rest > MOSTLY * total or lacks < SURE * error:
                 if never is not None:
                     cells[left, right], cells[right, left] = never, never.T
                     most[i, j] = most[j, i] = NEVER
                     precision[i, j] = precision[j, i] = (deviation / total + NEVER) ** -2
                 continue
             cells[left, right], cells[right, left] = ~surely, ~surely.T
-            added = max(1, min(int(surely.sum()), int((~surely).sum())))
-            error = deviation * np.sqrt(added) / total
             most[i, j] = most[j, i] = max(rest, 0.0) / total + error
             precision[i, j] = precision[j, i] = error**-2
         return Sparse(cells, most, precision)
+
+
+def _independent(table: Array) -> Array:
+    """Shares that cells would have if columns had nothing to do with each other."""
+    rows, columns = (np.maximum(table.sum(axis), 0.0) for axis in (1, 0))
+    return np.outer(rows, columns) / max(float(rows.sum() * columns.sum()), 1e-9)
 
 
 @dataclasses.dataclass(frozen=True)
