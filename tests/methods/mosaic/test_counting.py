@@ -7,7 +7,7 @@ import pytest
 
 from nacre.histograms.cells import table_columns
 from nacre.histograms.histograms import Histograms
-from nacre.methods.mosaic.counting import plan_counting
+from nacre.methods.mosaic.counting import Answer, plan_counting
 from nacre.schema import Code, Layout, Number
 
 NORM = 4096
@@ -79,9 +79,10 @@ def test_released_values_come_back_as_tables():
         [np.full((2, size), 7.0 * w) for size, w in zip(found.sizes, found.weights, strict=True)],
         axis=1,
     )
-    loose, pairs = found.split(np.concatenate([values, np.ones((2, 50))], axis=1), 100.0)
+    answer = Answer(found.weights, np.concatenate([values, np.ones((2, 50))], axis=1), 100.0)
+    loose, pairs = found.split([answer])
     assert tuple(loose.groups) == found.loose
-    assert all((table == 7).all() for table in [*loose.tables, *pairs.tables.values()])
+    assert all(np.allclose(table, 7) for table in [*loose.tables, *pairs.tables.values()])
     assert loose.noise[0] == pytest.approx(100 / found.weights[0])
     (table,) = pairs.tables.values()
     assert table.shape == (2, *pairs.bins)

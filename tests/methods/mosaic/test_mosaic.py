@@ -43,16 +43,17 @@ def test_a_narrow_table_is_counted_in_full():
     assert found.by_class and found.joined == 5
     assert found.size == 3 * 24 * 24 + 6 * 24 * 6 + 36 + 3 * 24 + 2 * 6
     asked = questions(Mosaic(), schema())
-    sizes, first, single, heaps, pairs, finer, choices, chosen = asked
+    sizes, first, single, heaps, pairs, again, finer, choices, chosen = asked
     assert sizes.bound.sensitivity(Adjacency.ADD_REMOVE) == 1
     assert sizes.bound.sensitivity(Adjacency.REPLACE_ONE) == pytest.approx(2**0.5)
     assert first.bound.segments[0].norm == pytest.approx(5**0.5)
-    assert {each.bound.segments[0].norm for each in (single, heaps, pairs, finer)} == {NORM}
+    assert {each.bound.segments[0].norm for each in (single, heaps, pairs, again, finer)} == {NORM}
+    assert again.bound == pairs.bound and again.share == pytest.approx(pairs.share)
     assert choices.bound.block_change(Adjacency.ADD_REMOVE) == 1
     assert chosen.bound.sensitivity(Adjacency.ADD_REMOVE) == pytest.approx(2**0.5)
     assert sum(question.share for question in asked) == pytest.approx(1)
-    assert len(questions(Mosaic(several=0, finer=0), schema())) == 5
-    assert len(questions(Mosaic(), schema(classes=0))) == 6
+    assert len(questions(Mosaic(several=0, finer=0, again=0), schema())) == 5
+    assert len(questions(Mosaic(), schema(classes=0))) == 7
 
 
 def test_small_tables_are_seen_through_fewer_cells():

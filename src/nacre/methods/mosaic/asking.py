@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import NDArray
 
 from nacre.embed.marginals import (
     Places,
@@ -20,9 +21,10 @@ from nacre.embed.marginals import (
 from nacre.embed.ticks import tick_features
 from nacre.histograms.atoms import Atoms, Look, find_atoms, looked_at
 from nacre.histograms.heaps import Heaps
-from nacre.histograms.histograms import Histograms
+from nacre.histograms.histograms import Histograms, deviation
 from nacre.methods.heaps import HEAPS, ask_heaps
-from nacre.methods.mosaic.counting import plan_counting
+from nacre.methods.mosaic.again import worthwhile
+from nacre.methods.mosaic.counting import Answer, Counting, plan_counting
 from nacre.methods.mosaic.design import Design
 from nacre.methods.mosaic.learn import Loose, Pairs
 from nacre.methods.mosaic.mosaic import LOOK, NORM
@@ -109,11 +111,12 @@ def _ask_atoms(
 
 
 def ask_pairs(
-    vault: Vault, seen: Seen, order: list[int], question: Sum, bins: int
+    vault: Vault, seen: Seen, order: list[int], questions: Sequence[Sum], bins: int
 ) -> tuple[Loose, Pairs]:
-    """Bins from the histograms, then counts of their pairs."""
-    design, histograms, places = seen.design, seen.histograms, seen.places
+    """Bins from the histograms, then counts of their pairs; those that are worth it once more."""
+    design, histograms = seen.design, seen.histograms
     target = None if seen.target is None else (seen.target.column, seen.target.group)
+    noise = [vault.noise(question) for question in questions]
     counting = plan_counting(
         histograms,
         order=order,
@@ -121,13 +124,37 @@ def ask_pairs(
         bins=bins,
         size=design.size,
         norm=NORM,
-        noise=vault.noise(question),
+        noise=sum(deviation(each) ** -2 for each in noise) ** -0.5,
         by_class=design.by_class,
         target=target,
     )
+    answers = [_ask_tables(vault, questions[0], seen, counting, counting.weights)]
+    for question, each in zip(questions[1:], noise[1:], strict=True):
+        _, pairs = counting.split(answers)
+        weights = _weights_again(counting, histograms, pairs, deviation(each))
+        answers.append(_ask_tables(vault, question, seen, counting, weights))
+    return counting.split(answers)
+
+
+def _weights_again(
+    counting: Counting, histograms: Histograms, pairs: Pairs, noise: float
+) -> NDArray[np.int64]:
+    """The weights of a second counting, whose noise is known: as before, but for the pairs."""
+    weights, first = counting.weights.astype(np.float64), len(counting.loose)
+    own = slice(first, first + len(counting.pairs))
+    room = float((weights[own] ** 2).sum())
+    weights[own] = noise * np.sqrt(worthwhile(histograms, pairs, room / noise**2))
+    return np.floor(weights).astype(np.int64)
+
+
+def _ask_tables(
+    vault: Vault, question: Sum, seen: Seen, counting: Counting, weights: NDArray[np.int64]
+) -> Answer:
+    """The counts of the tables that have a weight; zeros in the places of the others."""
+    places, columns = seen.places, seen.design.columns
     groups = [
         counting.groups.get(place, np.zeros(column.size, np.int64))
-        for place, column in enumerate(design.columns)
+        for place, column in enumerate(columns)
     ]
     tables: list[tuple[int, ...]] = [*((c,) for c in counting.loose), *counting.pairs]
     if counting.target is not None:
@@ -135,13 +162,17 @@ def ask_pairs(
         twice = [counting.labeled.get(place, group) for place, group in enumerate(groups)]
         tables += [(counting.target, len(groups) + column) for column in counting.joined]
         groups, places = groups + twice, doubled(places, sum(map(len, groups)))
+    counted = np.flatnonzero(weights)
     features = table_features(
         places,
         np.concatenate(groups),
         [int(group.max()) + 1 for group in groups],
-        tables,
-        counting.weights,
+        [tables[place] for place in counted],
+        weights[counted],
         list(counting.commonest.values()),
     )
-    sums = vault.sum(question, features, used=sum(counting.sizes))
-    return counting.split(sums.values, sums.noise[0])
+    there = np.repeat(weights > 0, counting.sizes)
+    sums = vault.sum(question, features, used=int(there.sum()))
+    values = np.zeros((len(sums.values), len(there)))
+    values[:, there] = sums.values[:, : there.sum()]
+    return Answer(weights, values, sums.noise[0])

@@ -36,6 +36,19 @@ LOOSE = 2.0  # weight of a loose column's bins beside that of a table of their s
 
 
 @dataclasses.dataclass(frozen=True)
+class Answer:
+    """Released counts of all tables, (classes or 1, size).
+
+    Those of each table are multiplied by its one of the whole `weights`, before `noise` of this
+    deviation was added; tables of weight zero were not counted.
+    """
+
+    weights: NDArray[np.int64]
+    values: Array
+    noise: float
+
+
+@dataclasses.dataclass(frozen=True)
 class Counting:
     """Tables of one release: bins of the `loose` columns, then pairs of the `joined` ones.
 
@@ -75,16 +88,22 @@ class Counting:
             *(classes * (int(group.max()) + 1) for group in self.labeled.values()),
         ]
 
-    def split(self, values: Array, noise: float) -> tuple[Loose, Pairs]:
-        """Released values (classes or 1, size), each weighted one with deviation `noise`."""
+    def split(self, answers: Sequence[Answer]) -> tuple[Loose, Pairs]:
+        """What was counted, the mean of all answers by precision."""
         ends = np.cumsum(self.sizes)
-        parts = np.split(values[:, : ends[-1]], ends[:-1], axis=1)
-        tables = [part / weight for part, weight in zip(parts, self.weights, strict=True)]
-        noises = [deviation(noise / weight) for weight in self.weights.tolist()]
+        weights = np.stack([answer.weights for answer in answers]).astype(np.float64)
+        variances = np.array([answer.noise**2 or 1.0 for answer in answers])[:, None]
+        precision = (weights**2 / variances).sum(0)
+        shares = np.repeat(weights / variances / precision, self.sizes, axis=1)
+        parts = [answer.values[:, : ends[-1]] for answer in answers]
+        values = sum(share * part for share, part in zip(shares, parts, strict=True))
+        tables = np.split(np.asarray(values), ends[:-1], axis=1)
+        exact = not any(answer.noise for answer in answers)
+        noises = [deviation(0.0 if exact else p**-0.5) for p in precision.tolist()]
         alone = len(self.loose)
         places = {column: place for place, column in enumerate(self.joined)}
         shaped = {
-            (places[i], places[j]): table.reshape(len(values), self.bins(i), self.bins(j))
+            (places[i], places[j]): table.reshape(len(table), self.bins(i), self.bins(j))
             for (i, j), table in zip(self.pairs, tables[alone:], strict=False)
         }
         groups = [self.groups[column] for column in self.joined]

@@ -3,8 +3,9 @@
 The first release is a fine histogram of every column for each class; from it alone follow coarse
 bins (a spike is a bin by itself, the others hold equal mass), and how many columns and bins the
 noise will let be seen.  Where numbers have cells of many values, two small releases look for single
-values in the heavy ones, and for multiples of round steps in all.  The last one counts pairs of
-bins for each class, within a public bound.  A row touches one class only, so the label costs
+values in the heavy ones, and for multiples of round steps in all.  The last ones count pairs of
+bins for each class, within a public bound: all of them, then those again that turn out to be worth
+it.  A row touches one class only, so the label costs
 nothing.  The rest is post-processing: mixtures fitted as closely as the noise allows, and a label
 model taught by the same counts.
 """
@@ -15,13 +16,12 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
-from nacre.histograms.cells import EXACT_TICKS, CodeColumn
+from nacre.histograms.cells import EXACT_TICKS
 from nacre.methods.heaps import MEANING, heaps_question
 from nacre.methods.method import AbstractMethod, Outlook
 from nacre.methods.mosaic.design import Design, design_of
 from nacre.methods.mosaic.finer import FINER, finer_question
 from nacre.methods.mosaic.target import target_question
-from nacre.methods.outlook import plain_numbers
 from nacre.methods.randomness import public_rng
 from nacre.methods.settings import setting, settle
 from nacre.rows import Label, TableEncoder
@@ -38,13 +38,12 @@ if TYPE_CHECKING:
 
 
 SIZES, HISTOGRAMS, PAIRS = "number of rows", "histograms", "pairs of columns"
+AGAIN = "pairs of columns again"
 LOOK = "values in heavy cells"
 SIZES_SHARE = 0.02  # of the budget, for the number of rows
 NORM = 4096  # of one row in the releases after the histograms, in whole units
 WIDE_FIRST = 0.5  # share of the histograms in tables of more columns than can be joined
 TICKS = 50_000  # that the look for single values counts at most
-FEW_VALUES = 20  # of a category: nobody is warned of so few
-HIDDEN = 0.1  # correlations that noise hides: beyond it people are warned
 
 
 @final
@@ -101,6 +100,14 @@ class Mosaic(AbstractMethod):
         0.06,
         "share of what the histograms leave for tables of three and four columns that the model "
         "gets wrong about the label; 0 for none",
+        low=0.001,
+        high=0.9,
+        or_zero=True,
+    )
+    again: float = setting(
+        0.5,
+        "share of the pairs' budget for counting those again that turn out to be worth it; 0 for "
+        "counting all of them once",
         low=0.001,
         high=0.9,
         or_zero=True,
@@ -180,14 +187,20 @@ class Mosaic(AbstractMethod):
         values = () if finer is None else (finer,)
         counts = Segment(size=design.size, norm=NORM, signed=False)
         pairs = design.joined * (design.joined - 1) // 2
+        share = rest * (1 - several - (self.finer if values else 0.0))
+        again = share * self.again if pairs > 1 else 0.0
         second = Sum(
             name=PAIRS,
             bound=Bound(segments=(counts,), by=label if design.by_class else None),
-            share=rest * (1 - several - (self.finer if values else 0.0)),
+            share=share - again,
             unit=NORM / math.sqrt(pairs + len(design.columns) - design.joined),
             meaning=f"how many rows lie in each pair of bins of at most {pairs} pairs of columns"
             + (given if design.by_class else ""),
         )
+        if again:
+            meaning = second.meaning + ", of those that are worth it"
+            more = dataclasses.replace(second, name=AGAIN, share=again, meaning=meaning)
+            values = (more, *values)
         if not design.crossed or label is None:
             return *before, first, *look, second, *values
         from nacre.methods.mosaic.crossing import crossing_questions
@@ -225,46 +238,10 @@ class Mosaic(AbstractMethod):
         return max(self.first, WIDE_FIRST) if len(design.columns) > design.joined else self.first
 
     def outlook(self, encoder: TableEncoder, plan: Plan, rows: int) -> Outlook:
-        """The weakest links that noise leaves visible among so many rows, and hidden values.
+        """The weakest links that noise leaves visible among so many rows, and hidden values."""
+        from nacre.methods.mosaic.outlook import outlook_of
 
-        Two columns of two halves each that correlate by r differ from independent ones by r n / 4
-        rows in each of four cells; their contrast has the noise of four counts, for each class.  So
-        at two deviations r = 4 noise sqrt(classes) / n.  Of a category with so many values that
-        one has fewer rows on average than a count's noise, hardly any can be told from another.
-        """
-        design = self.design(encoder)
-        classes, label, pairs = design.classes, 0.0, 0.0
-        long: list[str] = []
-        for asked in plan.asked:
-            if asked.question.name == HISTOGRAMS:
-                label = 4 * asked.release.noise / rows if classes > 1 else 0.0
-                noise = asked.release.noise * math.sqrt(classes)
-                long = [
-                    f"{encoder.layout.codes[column.code].name} ({column.size:,} values)"
-                    for column in design.columns
-                    if isinstance(column, CodeColumn)
-                    and column.size > FEW_VALUES
-                    and column.size * noise > rows
-                ]
-            if isinstance(asked.question, Sum) and asked.question.name == PAIRS:
-                sides = asked.question.bound.classes
-                pairs = 4 * asked.release.noise / asked.question.unit * math.sqrt(sides) / rows
-        said = [
-            f"{what} that correlate by less than about {min(weakest, 1.0):.2g}"
-            for what, weakest in (("two columns", pairs), ("a column and the label", label))
-            if weakest
-        ]
-        words = [f"noise will hide the link of {', and of '.join(said)}"] if said else []
-        if long:
-            words.append(
-                f"noise will hide which values are common in {', '.join(long)}: group them"
-            )
-        counted = [[a for a in plan.asked if a.question.name == n] for n in (HISTOGRAMS, PAIRS)]
-        return Outlook(
-            words="; ".join(words),
-            plain=plain_numbers(encoder, plan, rows, histograms=counted[0], pairs=counted[1]),
-            weak=max(pairs, label) > HIDDEN or bool(long),
-        )
+        return outlook_of(self.design(encoder), encoder, plan, rows)
 
     def small(self) -> Self:
         """A few components and steps of one fit."""
@@ -293,13 +270,14 @@ class Mosaic(AbstractMethod):
         histograms = with_families(histograms, encoder)
         order = _strongest(histograms, design.target)
         seen = dataclasses.replace(seen, histograms=histograms)
-        loose, counts = ask_pairs(vault, seen, order, rest[0], self.bins)
+        counted = [question for question in rest if question.name in (PAIRS, AGAIN)]
+        loose, counts = ask_pairs(vault, seen, order, counted, self.bins)
         histograms, pairs = refined(histograms, loose), with_zeros(counts, zeros)
         rng = public_rng(key)
         with one_thread():
             histograms, plain = self._fitted(vault, design, histograms, pairs, label, rng)
         plain = with_tables(plain.with_atoms(seen.atoms), counts, loose, histograms.noise)
-        plain, rest = plain.with_heaps(seen.heaps).with_target(target), rest[1:]
+        plain, rest = plain.with_heaps(seen.heaps).with_target(target), rest[len(counted) :]
         if rest and rest[0].name == FINER:
             plain = with_finer(vault, rest.pop(0), seen.places, histograms, counts, plain)
         if design.classes == 1 or not self.teacher:

@@ -48,7 +48,7 @@ class Spectrum:
         `measured` (K, K) is not zero for tables that were counted, each of them for so many `sides`
         (classes, or all of them together).
         """
-        found = [_basis(*each) for each in zip(ordered, bins, strict=True)]
+        found = [waves(*each) for each in zip(ordered, bins, strict=True)]
         groups = block_diag(*[np.eye(group.max() + 1)[group] for _, group in found])
         owner = np.repeat(np.arange(len(bins)), [group.max() + 1 for _, group in found])
         class_groups = np.eye(min(sides, 2))[np.minimum(np.arange(sides), 1)]
@@ -58,17 +58,17 @@ class Spectrum:
         # Chi-squared with m degrees of freedom has mean m and variance 2 m.
         most = count + SURE * np.sqrt(2 * count)
         basis = block_diag(*[each for each, _ in found])
-        return Spectrum(basis, groups, _contrasts(sides), class_groups, most)
+        return Spectrum(basis, groups, contrasts(sides), class_groups, most)
 
 
-def _basis(ordered: int, bins: int) -> tuple[Array, NDArray[np.int64]]:
+def waves(ordered: int, bins: int) -> tuple[Array, NDArray[np.int64]]:
     """Orthonormal columns and the group of each: means, octaves of cosines, single bins, contrasts.
 
     Bins beyond those in order ('missing') are vectors by themselves.
     """
     basis, group = np.eye(bins), np.arange(bins)
     if not ordered:
-        return _contrasts(bins), np.minimum(group, 1)
+        return contrasts(bins), np.minimum(group, 1)
     basis[:ordered, :ordered] = dct(np.eye(ordered), axis=0, norm="ortho").T
     octave = 1 + np.floor(np.log2(np.maximum(np.arange(ordered), 1))).astype(np.int64)
     group[:ordered] = np.where(np.arange(ordered) > 0, octave, 0)
@@ -76,7 +76,7 @@ def _basis(ordered: int, bins: int) -> tuple[Array, NDArray[np.int64]]:
     return basis, group
 
 
-def _contrasts(size: int) -> Array:
+def contrasts(size: int) -> Array:
     """An orthonormal basis of so many values: the mean first."""
     found = np.linalg.qr(np.column_stack([np.ones(size), np.eye(size)[:, 1:]]))[0]
     return np.asarray(found, np.float64)

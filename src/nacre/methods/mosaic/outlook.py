@@ -1,0 +1,60 @@
+"""What a plan of Mosaic lets expect: which links and values noise will hide."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from nacre.histograms.cells import CodeColumn
+from nacre.methods.method import Outlook
+from nacre.methods.mosaic.design import Design
+from nacre.methods.mosaic.mosaic import HISTOGRAMS, PAIRS
+from nacre.methods.outlook import plain_numbers
+from nacre.rows import TableEncoder
+from nacre.vault import Sum
+
+if TYPE_CHECKING:
+    from nacre.vault import Plan
+
+FEW_VALUES = 20  # of a category: nobody is warned of so few
+HIDDEN = 0.1  # correlations that noise hides: beyond it people are warned
+
+
+def outlook_of(design: Design, encoder: TableEncoder, plan: Plan, rows: int) -> Outlook:
+    """The weakest links that noise leaves visible among so many rows, and hidden values.
+
+    Two columns of two halves each that correlate by r differ from independent ones by r n / 4
+    rows in each of four cells; their contrast has the noise of four counts, for each class.  So
+    at two deviations r = 4 noise sqrt(classes) / n.  Of a category with so many values that
+    one has fewer rows on average than a count's noise, hardly any can be told from another.
+    """
+    classes, label, pairs = design.classes, 0.0, 0.0
+    long: list[str] = []
+    for asked in plan.asked:
+        if asked.question.name == HISTOGRAMS:
+            label = 4 * asked.release.noise / rows if classes > 1 else 0.0
+            noise = asked.release.noise * math.sqrt(classes)
+            long = [
+                f"{encoder.layout.codes[column.code].name} ({column.size:,} values)"
+                for column in design.columns
+                if isinstance(column, CodeColumn)
+                and column.size > FEW_VALUES
+                and column.size * noise > rows
+            ]
+        if isinstance(asked.question, Sum) and asked.question.name == PAIRS:
+            sides = asked.question.bound.classes
+            pairs = 4 * asked.release.noise / asked.question.unit * math.sqrt(sides) / rows
+    said = [
+        f"{what} that correlate by less than about {min(weakest, 1.0):.2g}"
+        for what, weakest in (("two columns", pairs), ("a column and the label", label))
+        if weakest
+    ]
+    words = [f"noise will hide the link of {', and of '.join(said)}"] if said else []
+    if long:
+        words.append(f"noise will hide which values are common in {', '.join(long)}: group them")
+    counted = [[a for a in plan.asked if a.question.name == n] for n in (HISTOGRAMS, PAIRS)]
+    return Outlook(
+        words="; ".join(words),
+        plain=plain_numbers(encoder, plan, rows, histograms=counted[0], pairs=counted[1]),
+        weak=max(pairs, label) > HIDDEN or bool(long),
+    )
