@@ -7,6 +7,7 @@ NAMES = {
     "ablations": "small studies: what each part of a method is good for",
     "adult": "each method on Adult: the papers' protocol and the official split",
     "answers": "how often intervals of released tables hold the private counts",
+    "associations": "pairs of columns of public tables whose association is off",
     "audits": "every private method attacked on simulated tables; resumes where it stopped",
     "autogan": "DP-auto-GAN's scores and figures on Adult and on patients by ICD-9 category",
     "detector": "how well a boosted classifier tells real from synthetic rows of public tables",
