@@ -5,6 +5,7 @@ import warnings
 import pytest
 
 import nacre
+from nacre.methods.mosaic.mosaic import Mosaic
 from nacre.schema import Categorical, Schema
 
 COLUMNS = {f"c{i}": Categorical(values=tuple("abcdefgh")) for i in range(10)}
@@ -36,3 +37,14 @@ def test_a_large_table_is_not_alarmed():
         warnings.simplefilter("error")
         planned = nacre.plan(SCHEMA, epsilon=1, delta=1e-6, rows=100_000)
     assert "lost" not in planned.outlook and "poor" not in planned.outlook
+
+
+def test_what_noise_hides_is_the_same_however_often_pairs_are_counted():
+    schema = nacre.datasets.adult_schema()
+    words = {
+        again: nacre.plan(
+            schema, method=Mosaic(again=again), epsilon=1, delta=1e-5, rows=3000
+        ).outlook
+        for again in (0, 0.5, 0.9)
+    }
+    assert len(set(words.values())) == 1, words

@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 DOUBT = 0.5  # deviations of noise by which a group of coefficients may hold more than it seems to
 RANGE = 100.0  # of the logarithm of prices
-HALVINGS = 50  # of an interval in which a price, or a precision, is looked for
+HALVINGS = 30  # of an interval in which a price, or a precision, is looked for
 
 
 def worthwhile(histograms: Histograms, pairs: Pairs, room: float) -> Array:
@@ -33,14 +33,17 @@ def worthwhile(histograms: Histograms, pairs: Pairs, room: float) -> Array:
     squares, sizes = _groups(histograms, pairs)
     known = np.array([noise**-2 for noise in pairs.noise.values()])
     dearest = float((squares**2 / sizes).sum(1).max())
+    even, asked = np.full(len(known), room / len(known)), np.zeros(len(known))
     if not dearest > 0:
-        return np.full(len(known), room / len(known))
+        return even
     low, high = np.log(dearest) - RANGE, np.log(dearest)
     for _ in range(HALVINGS):
         price = (low + high) / 2
         asked = np.maximum(_precisions(squares, sizes, np.exp(price), known + room) - known, 0.0)
         low, high = (price, high) if asked.sum() > room else (low, price)
-    return np.asarray(asked * (room / max(asked.sum(), 1e-300)))
+    if not asked.sum() > 0:
+        return even
+    return np.asarray(asked * (room / asked.sum()))
 
 
 def _precisions(squares: Array, sizes: Array, price: float, most: Array) -> Array:

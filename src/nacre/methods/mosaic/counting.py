@@ -172,10 +172,16 @@ def plan_counting(
 
 
 def _labeled(histograms: Histograms, column: int, group: Index) -> Index:
-    """The bins in which a column is counted with a numeric label: more of a category's values."""
+    """The bins in which a column is counted with a numeric label: more of a category's values.
+
+    Those of the pairs, if others would not be parts of these.
+    """
     if not isinstance(histograms.columns[column], CodeColumn):
         return group
-    return histograms.group(column, most=VALUES, floor=RARE, rare=RARE, slots=VALUES)
+    fine = histograms.group(column, most=VALUES, floor=RARE, rare=RARE, slots=VALUES)
+    whole = np.zeros(int(fine.max()) + 1, np.int64)
+    whole[fine] = group
+    return fine if (whole[fine] == group).all() else group
 
 
 def labeled_bins(columns: Sequence[Column], bins: int) -> list[int]:

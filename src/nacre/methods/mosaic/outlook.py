@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import TYPE_CHECKING
 
 from nacre.histograms.cells import CodeColumn
 from nacre.methods.method import Outlook
 from nacre.methods.mosaic.design import Design
-from nacre.methods.mosaic.mosaic import HISTOGRAMS, PAIRS
+from nacre.methods.mosaic.mosaic import AGAIN, HISTOGRAMS, PAIRS
 from nacre.methods.outlook import plain_numbers
 from nacre.rows import TableEncoder
 from nacre.vault import Sum
 
 if TYPE_CHECKING:
     from nacre.vault import Plan
+    from nacre.vault.plan import Planned
 
 FEW_VALUES = 20  # of a category: nobody is warned of so few
 HIDDEN = 0.1  # correlations that noise hides: beyond it people are warned
@@ -41,7 +43,9 @@ def outlook_of(design: Design, encoder: TableEncoder, plan: Plan, rows: int) -> 
                 and column.size > FEW_VALUES
                 and column.size * noise > rows
             ]
-        if isinstance(asked.question, Sum) and asked.question.name == PAIRS:
+    counted = _together([a for a in plan.asked if a.question.name in (PAIRS, AGAIN)])
+    for asked in counted:
+        if isinstance(asked.question, Sum):
             sides = asked.question.bound.classes
             pairs = 4 * asked.release.noise / asked.question.unit * math.sqrt(sides) / rows
     said = [
@@ -52,9 +56,20 @@ def outlook_of(design: Design, encoder: TableEncoder, plan: Plan, rows: int) -> 
     words = [f"noise will hide the link of {', and of '.join(said)}"] if said else []
     if long:
         words.append(f"noise will hide which values are common in {', '.join(long)}: group them")
-    counted = [[a for a in plan.asked if a.question.name == n] for n in (HISTOGRAMS, PAIRS)]
+    histograms = [asked for asked in plan.asked if asked.question.name == HISTOGRAMS]
     return Outlook(
         words="; ".join(words),
-        plain=plain_numbers(encoder, plan, rows, histograms=counted[0], pairs=counted[1]),
+        plain=plain_numbers(encoder, plan, rows, histograms=histograms, pairs=counted),
         weak=max(pairs, label) > HIDDEN or bool(long),
     )
+
+
+def _together(asked: list[Planned]) -> list[Planned]:
+    """The pairs as if counted once, with the noise of the mean: what a typical table has."""
+    if not asked:
+        return []
+    noise = [each.release.noise for each in asked]
+    both = sum(each**-2 for each in noise) ** -0.5 if min(noise) > 0 else 0.0
+    return [
+        dataclasses.replace(asked[0], release=dataclasses.replace(asked[0].release, noise=both))
+    ]
