@@ -50,9 +50,14 @@ class Prior:
 
     @staticmethod
     def pair(left: tuple[int, int], right: tuple[int, int], deviation: float) -> Prior:
-        """Of pairs of bins of two columns, each given by how many are in order, and bins."""
+        """Of pairs of bins of two columns, each given by how many are in order, and bins.
+
+        What one of them says by itself is left to its own table: a slow wave over the bins of the
+        other is nearly constant, and many pairs together would make up a link of the first.
+        """
         one, other = (
-            _factor(_smooth(*each, SLOW)) if each[0] else np.eye(each[1]) for each in (left, right)
+            _factor(_centered(_smooth(*each, SLOW))) if each[0] else np.eye(each[1])
+            for each in (left, right)
         )
         return Prior(deviation * one, other)
 
@@ -99,9 +104,13 @@ def _diagonal(blocks: Sequence[tuple[Index, Index, Array, tuple[int, int]]]) -> 
 
 def ordered_classes(ordered: int, classes: int) -> Array:
     """(C, k): classes in order, neighbors alike; those beyond the first `ordered` are alone."""
-    covariance = _smooth(ordered, classes, SLOW)
-    centered = np.eye(classes) - 1 / classes
-    return CLOSE * _factor(centered @ covariance @ centered)
+    return CLOSE * _factor(_centered(_smooth(ordered, classes, SLOW)))
+
+
+def _centered(covariance: Array) -> Array:
+    """Of the same values less their mean."""
+    away = np.eye(len(covariance)) - 1 / len(covariance)
+    return np.asarray(away @ covariance @ away)
 
 
 def _smooth(ordered: int, size: int, reach: float) -> Array:
