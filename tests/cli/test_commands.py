@@ -166,16 +166,20 @@ def test_show_refuses_what_is_not_a_model(fitted, tmp_path):
         assert "damaged" in done.stderr
 
 
-def test_evaluate_writes_a_report(fitted, tmp_path):
-    synthetic, report = tmp_path / "synthetic.csv", tmp_path / "report.html"
+def test_evaluate_writes_a_report(fitted, tmp_path, monkeypatch):
+    synthetic, report = tmp_path / "synthetic.csv", tmp_path / "mine.html"
     assert fitted.run("sample", fitted / "out.nacre", "-n", "300", "-o", synthetic).exit_code == 0
-    done = fitted.run(
+    asked = (
         *("evaluate", fitted / "people.csv", synthetic, "--schema", fitted / "people.yaml"),
-        *("-o", report, "--metrics", "tv1", "--model", fitted / "out.nacre", "--json"),
+        *("--metrics", "tv1", "--model", fitted / "out.nacre", "--json"),
     )
+    done = fitted.run(*asked, "-o", report)
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["scores"]
     assert "<html" in report.read_text()
+    monkeypatch.chdir(tmp_path)
+    assert json.loads(fitted.run(*asked).stdout)["scores"]
+    assert not (tmp_path / "report.html").exists()  # nothing but what was asked for
 
 
 def test_evaluate_refuses(fitted, tmp_path):

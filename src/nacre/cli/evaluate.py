@@ -23,8 +23,11 @@ def evaluate(
         typer.Option(help="Real rows that the model has not seen, to score on: mnist.npz#test."),
     ] = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to write the report.")
-    ] = Path("report.html"),
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Where to write the report: report.html; with --json, none."
+        ),
+    ] = None,
     metrics: Annotated[str, typer.Option(help="quick, all, or names with commas.")] = "quick",
     model: Annotated[
         Path | None, typer.Option(help="The model it was drawn from, to show its guarantee.")
@@ -41,7 +44,10 @@ def evaluate(
     quiet: Quiet = False,
 ) -> None:
     """Compare SYNTHETIC with REAL and write a report; confidential, as it is not private."""
-    page(output, real, schema, test, model, *synthetic)
+    if output is None and not as_json:
+        output = Path("report.html")
+    if output is not None:
+        page(output, real, schema, test, model, *synthetic)
     import nacre
     from nacre.rows.image_source import split_part
     from nacre.schema import KEEP
@@ -71,8 +77,9 @@ def evaluate(
             seed=seed,
             on_progress=report,
         )
-    with whole_or_none(output) as partial:
-        found.to_html(partial)
+    if output is not None:
+        with whole_or_none(output) as partial:
+            found.to_html(partial)
     if as_json:
         typer.echo(found.to_json())
         return

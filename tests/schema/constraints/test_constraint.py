@@ -146,7 +146,7 @@ def test_what_is_fixed_is_never_missing():
         ("hight > 3", "'hight' is not a column. Did you mean 'height'?"),
         ("`x` > 3", "'x' is not a column"),
         ("1 < 2", "'1' is not a column"),
-        ("sex = Mail", "'Mail' is not among the schema's values: 'Male', 'Female'"),
+        ("sex = Mail", "not among the schema's values: 'Male', 'Female'. Did you mean 'Male'?"),
         ("ward = x", "not among the schema's values: 'surgery', 'may, be', 'Male', 'other'"),
         ("sex < Male", "has no order"),
         ("sex < ward", "no common order"),

@@ -127,6 +127,22 @@ def test_sums_are_said_as_people_say_them():
     )
 
 
+def test_bands_of_a_long_range_are_found_and_chance_is_not():
+    """Numbers that hardly two rows share tell any column; stretches of them do not."""
+    rng = np.random.default_rng(7)
+    minutes = np.minimum(rng.exponential(40, N).astype(int), 600)
+    minutes[:3] = 0, 15, 600
+    table = {
+        "minutes": minutes,
+        "band": np.where(minutes < 15, "early", np.where(minutes < 60, "late", "very late")),
+        "number": rng.permutation(N) % 900,
+        "coin": rng.choice(["heads", "tails"], N),
+    }
+    facts = survey(lambda: pa.table(table)).suggested.facts
+    assert [next(iter(fact)) for fact in facts] == ["band determined by minutes"]
+    assert list(facts[0]["band determined by minutes"].values()) == ["early", "late", "very late"]
+
+
 def test_sums_and_orders_that_hold_nearly_always_are_none():
     columns = visits()
     for name, more in (("cost", 1.0), ("stay", -300), ("discharge", 3600)):

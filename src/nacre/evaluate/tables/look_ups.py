@@ -10,7 +10,7 @@ from nacre.schema.columns.numeric import Integer
 from nacre.schema.constraints.statement import Word
 
 MOST_LISTS = 40  # columns
-MOST_VALUES = 1_000  # of a list; of whole numbers, a tenth
+MOST_VALUES = 1_000  # of a list, or of whole numbers
 NEARLY = 0.99  # of the real rows
 ENOUGH = 20  # rows to a key
 
@@ -45,7 +45,7 @@ def look_ups(real: Rows, synthetic: Rows, some: Rows) -> Iterator[Identity]:
 
 def _short(rows: Rows, name: str) -> bool:
     column = rows.schema.columns[name]
-    return isinstance(column, Integer) and column.ticks <= MOST_VALUES // 10
+    return isinstance(column, Integer) and column.ticks <= MOST_VALUES
 
 
 def _codes(rows: Rows, name: str) -> Coded:

@@ -155,8 +155,10 @@ def _span(name: str, value: Any, columns: Mapping[str, Column]) -> tuple[float, 
     except ValueError as error:
         if isinstance(value, str) and (said := sum_without_blanks(value, columns)) is not None:
             raise NotUnderstood(said) from None
+        own = difflib.get_close_matches(str(value), Scale(columns[name]).names or (), 1)
         close = difflib.get_close_matches(str(value), columns, 1)
         hint = f" Did you mean the column '{close[0]}'?" if close else ""
+        hint = f" Did you mean '{own[0]}'?" if own else hint
         raise NotUnderstood(f"'{name}': {error}.{hint}") from None
 
 

@@ -99,7 +99,7 @@ class Choice:
             return listed[0], notes + listed[1]
         else:
             column, moved = self._integer(sketch, held, nullable=nullable, missing=missing)
-            notes += self._perhaps_codes(held)
+            notes += self._perhaps_codes(held, nullable=nullable)
         return self._shape(column, notes + moved)
 
     def _listed(
@@ -121,12 +121,15 @@ class Choice:
             return Ordinal(values=list(held), nullable=nullable, missing=missing), [note]
         return None
 
-    def _perhaps_codes(self, held: dict[str, int]) -> list[Note]:
+    def _perhaps_codes(self, held: dict[str, int], *, nullable: bool) -> list[Note]:
         if self.total < ENOUGH:
             return []
         if 2 < len(held) <= SHOWN and min(held.values()) >= FEW:
-            values = ", ".join(held)
-            said = f"codes rather than amounts? Then: {{type: categorical, values: [{values}]}}"
+            values, gaps = ", ".join(held), ", nullable: true" if nullable else ""
+            said = (
+                "codes rather than amounts? Then: "
+                f"{{type: categorical, values: [{values}]{gaps}}}; ordinal, if they are grades"
+            )
             return [Note("", said)]
         if is_code(self.name) and not held:
             said = "codes, by its name, but too many to be listed. Group them, or leave it out."

@@ -18,7 +18,7 @@ from nacre.schema.columns.scale import Scale
 from nacre.schema.facts.amounts import adds_up, amounts, half_step, line, listed_numbers
 from nacre.schema.facts.times import is_date
 
-MOST_TICKS = 100  # of a whole number that a table may tell, or that tells one
+MOST_TICKS = 1_000  # of a whole number that a table may tell, or that tells one
 NEAR_MOST_DATES = 946_684_800 * 10**6 // DAY  # 2000-01-01 in days; less is lost of small numbers
 ROWS = 2_000  # in which numbers are compared; what they agree on is then held against every row
 Places: TypeAlias = NDArray[np.int64]

@@ -18,6 +18,8 @@ from nacre.schema.facts.statement import MISSING, Determined
 from nacre.schema.table import Batches, batches, listed
 
 MOST_KEYS = 1_000  # as many as a draft lists of a text
+SHORT_RANGE = 100  # whole numbers that may each go with another value
+BANDS = 30  # stretches of whole numbers that a draft lists of a longer range
 RARE = 0.1  # of the rows, which may hold keys that few rows hold
 SHORT = 12  # entries that stand one by one; of more those with the same value stand together
 WIDTH = 80  # characters of such a key
@@ -35,7 +37,7 @@ def determined(
             continue
         found: list[tuple[bool, int, str]] = []
         for by in lists:
-            if by != name and (keys := _keys(column, seen[by])):
+            if by != name and (keys := _keys(column, seen[by], _is_long(columns[by]))):
                 values = len(np.unique(column.places))
                 if keys > values or (keys == values and order[by] < order[name]):
                     found.append((isinstance(columns[by], Integer), keys, by))
@@ -43,11 +45,16 @@ def determined(
             yield name, min(found)[2]
 
 
-def _keys(column: Seen, by: Seen) -> int:
+def _is_long(column: Column) -> bool:
+    return isinstance(column, Integer) and column.ticks > SHORT_RANGE
+
+
+def _keys(column: Seen, by: Seen, long: bool) -> int:
     """How many values of `by` there are if each goes with one of the column; 0 otherwise.
 
     Some that many rows hold must go with another value than the commonest, or the column is as
-    good as constant; and keys of a row or two, which tell everything, are to be few.
+    good as constant; and keys of a row or two, which tell everything, are to be few.  Of a long
+    range of whole numbers, stretches that go with one value count as keys.
     """
     if len(np.unique(column.places[~column.missing])) < 2:
         return 0
@@ -56,11 +63,17 @@ def _keys(column: Seen, by: Seen) -> int:
     if (first[by.places] != column.places).any():
         return 0
     held = np.bincount(by.places, minlength=by.size)
-    commonest = np.bincount(column.places).argmax()
+    keys, commonest = int((held > 0).sum()), np.bincount(column.places).argmax()
+    first, held = first[held > 0], held[held > 0]
+    if long:
+        begins = np.flatnonzero(np.r_[True, first[1:] != first[:-1]])
+        first, held = first[begins], np.add.reduceat(held, begins)
+        if len(held) > BANDS:
+            return 0
     telling = (held >= FEW) & (first != commonest)
     if held[telling].sum() < ENOUGH or held[held < FEW].sum() > RARE * len(by.places):
         return 0
-    return int((held > 0).sum())
+    return keys
 
 
 def completed(
