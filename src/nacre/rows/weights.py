@@ -11,6 +11,7 @@ Everything here is post-processing of drawn rows.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import final
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.schema.columns.column import Column
+from nacre.schema.columns.numeric import Real
 from nacre.schema.columns.scale import Scale
 from nacre.schema.constraints.condition import Among, ColumnValues
 from nacre.schema.constraints.constraint import Rule
@@ -92,8 +94,14 @@ class Groups:
         if scale.kind == "time":
             ends = [np.datetime64(int(end), "us").astype("datetime64[D]") for end in ends]
         texts = [f"{end:g}" if isinstance(end, float | int) else str(end) for end in ends]
-        upper = f" and < {texts[place + 1]}" if place + 1 < len(texts) else ""
-        return f"{self.name} >= {texts[place]}{upper}"
+        # Groups of one value are those that a rule is about.
+        single = [scale.after(low) == high for low, high in itertools.pairwise(ends)]
+        if place < len(single) and single[place]:
+            return f"{self.name} = {texts[place]}"
+        above = place > 0 and single[place - 1] and isinstance(column, Real)
+        lower = f"> {texts[place - 1]}" if above else f">= {texts[place]}"
+        upper = f" and < {texts[place + 1]}" if place < len(single) else ""
+        return f"{self.name} {lower}{upper}"
 
 
 @final
