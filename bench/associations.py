@@ -6,15 +6,13 @@ noise to leave something: of two numbers, or with 200 rows in a cell on average,
 Medians of a number in groups of 1% of the rows or more are right within a tenth of its range.
 """
 
-import argparse
 import itertools
-import warnings
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from bench.detector import NAMES
+from bench.detector import options_of
 from nacre.datasets.benchmarks import load
 from nacre.evaluate.tables.pairs import compare_pairs
 from nacre.evaluate.tables.reading import read
@@ -63,13 +61,7 @@ def medians(real: pa.Table, synthetic: pa.Table, schema: Schema) -> tuple[int, i
 
 def main(arguments: list[str]) -> None:
     """Print a line for each table."""
-    parser = argparse.ArgumentParser(prog="python -m bench associations")
-    parser.add_argument("--datasets", default=NAMES)
-    parser.add_argument("--methods", default="mosaic")
-    parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--rows", type=int, default=20_000)
-    options = parser.parse_args(arguments)
-    warnings.filterwarnings("ignore")
+    options = options_of("associations", arguments, 20_000)
     for method, name, seed in itertools.product(
         options.methods.split(","), options.datasets.split(","), range(options.seeds)
     ):

@@ -32,15 +32,20 @@ def measure(name: str, method: str, seed: int, rows: int) -> tuple[float, str, f
     return float(found.score("detection").value), telling, seconds
 
 
-def main(arguments: list[str]) -> None:
-    """Print a line for each table."""
-    parser = argparse.ArgumentParser(prog="python -m bench detector")
+def options_of(name: str, arguments: list[str], rows: int) -> argparse.Namespace:
+    """Which public tables, methods and seeds, and so many rows of each if nothing is said."""
+    parser = argparse.ArgumentParser(prog=f"python -m bench {name}")
     parser.add_argument("--datasets", default=NAMES)
     parser.add_argument("--methods", default="mosaic")
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--rows", type=int, default=10_000)
-    options = parser.parse_args(arguments)
+    parser.add_argument("--rows", type=int, default=rows)
     warnings.filterwarnings("ignore")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str]) -> None:
+    """Print a line for each table."""
+    options = options_of("detector", arguments, 10_000)
     for method in options.methods.split(","):
         areas = []
         for name in options.datasets.split(","):
