@@ -137,14 +137,14 @@ class Mosaic(AbstractMethod):
         high=1,
     )
     teacher: float = setting(
-        0.08,
+        0.12,
         "prior deviation of the label model's coefficients; 0 for no label model",
         low=0.001,
         high=1000,
         or_zero=True,
     )
     teacher_pairs: float = setting(
-        0.07, "likewise, for pairs of columns", low=0.001, high=1000, or_zero=True
+        0.1, "likewise, for pairs of columns", low=0.001, high=1000, or_zero=True
     )
 
     def __post_init__(self) -> None:
