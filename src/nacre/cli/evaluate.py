@@ -12,6 +12,9 @@ from nacre.cli.options import Dataset, Json, Label, LedgerAddress, Quiet, Schema
 from nacre.cli.publish import Public
 from nacre.partial import whole_or_none
 
+SAID = "Where to write the report: report.html; with --json, none."
+Report = Annotated[Path | None, typer.Option("--output", "-o", help=SAID)]
+
 
 def evaluate(
     real: Annotated[Path, typer.Argument(help="The private table or images.")],
@@ -22,12 +25,7 @@ def evaluate(
         Path | None,
         typer.Option(help="Real rows that the model has not seen, to score on: mnist.npz#test."),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="Where to write the report: report.html; with --json, none."
-        ),
-    ] = None,
+    output: Report = None,
     metrics: Annotated[str, typer.Option(help="quick, all, or names with commas.")] = "quick",
     model: Annotated[
         Path | None, typer.Option(help="The model it was drawn from, to show its guarantee.")
