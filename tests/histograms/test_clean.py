@@ -26,7 +26,7 @@ def test_cleaned_histograms_agree_on_sizes_that_lean_on_small_columns():
     rng = np.random.default_rng(1)
     truth = [np.full((2, size), 600 / size) for size in (2, 300)]
     noisy = [t + rng.normal(0, 20, t.shape) for t in truth]
-    tables, _, sizes = clean(noisy, 20.0, [np.ones(0), np.ones(300)])
+    tables, _, sizes = clean(noisy, [20.0] * 2, [np.ones(0), np.ones(300)])
     for table in tables:
         assert table.min() >= 0
         assert table.sum(1) == pytest.approx(sizes)
@@ -41,7 +41,7 @@ def test_a_class_too_rare_to_be_seen_is_more_like_all_rows_than_like_its_noise()
     errors = []
     for _ in range(10):
         noisy = [truth + rng.normal(0, 30, truth.shape), np.array([[50_000.0], [200.0]])]
-        (table, _), _, _ = clean(noisy, 30.0, [np.ones(100), np.ones(0)])
+        (table, _), _, _ = clean(noisy, [30.0] * 2, [np.ones(100), np.ones(0)])
         found = table[1] / table[1].sum(), simplex(noisy[0][1], 200.0) / 200
         errors.append([np.abs(share - shape).sum() / 2 for share in found])
     pooled, alone = np.mean(errors, 0)
@@ -87,7 +87,7 @@ def test_an_empty_tail_gets_no_hump_and_its_mass_lies_beside_what_is_there():
     truth[:, :60] = 20_000 * np.exp(-0.5 * ((np.arange(60) - 30) / 9) ** 2) / 60
     tails = []
     for _ in range(20):
-        (found,), _, _ = clean([truth + rng.normal(0, 25, truth.shape)], 25.0, [np.ones(256)])
+        (found,), _, _ = clean([truth + rng.normal(0, 25, truth.shape)], [25.0], [np.ones(256)])
         tails.append(found[:, 120:].sum() / truth.sum())
         assert found.sum(0) == pytest.approx(truth.sum(0), abs=0.02 * truth.sum())
     assert np.median(tails) < 1e-4
@@ -134,7 +134,7 @@ def test_many_empty_cells_hold_what_the_known_size_leaves():
     small = np.array([[24_000.0]])  # another column, whose one cell tells the size
     for _ in range(30):
         noisy = truth + rng.normal(0, 30, truth.shape)
-        (cleaned, _), (filled, _), _ = clean([noisy, small], 30.0, [np.ones(256), np.ones(0)])
+        (cleaned, _), (filled, _), _ = clean([noisy, small], [30.0] * 2, [np.ones(256), np.ones(0)])
         assert filled[[0, *range(100, 110)]].all() and filled.sum() < 15
         found.append(cleaned[0, ~filled].sum())
     # All 245 cells together have a noise of 470, what the size leaves one of 100.
@@ -156,7 +156,7 @@ def test_rare_values_are_shrunk_to_what_is_surely_there():
     rng, truth = np.random.default_rng(0), np.array([6000.0, 3990.0, 10.0])
     found = []
     for _ in range(50):
-        (table,), (sure,), _ = clean([(truth + rng.normal(0, 100, 3))[None]], 100.0, [np.ones(0)])
+        (table,), (sure,), _ = clean([(truth + rng.normal(0, 100, 3))[None]], [100.0], [np.ones(0)])
         assert sure[:2].all()
         found.append(table[0, 2])
     plain = np.maximum(truth[2] + rng.normal(0, 100, 1000), 0).mean()
@@ -171,7 +171,7 @@ def test_rows_that_noise_hides_do_not_become_spikes(seed):
     truth[0, 100:250] = 6.0
     truth[0, 250:] = 200.0, 10_500.0, 400.0  # spikes, behind the cells that have an order
     noisy = truth + rng.normal(0, noise, truth.shape)
-    (found,), (known,), _ = clean([noisy], noise, [np.ones(250)], (truth.sum(1), 1.0))
+    (found,), (known,), _ = clean([noisy], [noise], [np.ones(250)], (truth.sum(1), 1.0))
     assert known[250:].all() and not known[:250].any()
     assert np.abs(found - truth)[0, 250:].max() < 4 * noise
     assert found[0, :250].sum() == pytest.approx(900, abs=4 * noise * np.sqrt(3))
@@ -182,6 +182,6 @@ def test_cells_that_are_empty_get_no_rows_from_noise():
     truth = np.r_[np.zeros(250), 200.0, 10_500.0, 400.0][None]
     for _ in range(40):
         noisy = truth + rng.normal(0, noise, truth.shape)
-        (found,), _, _ = clean([noisy], noise, [np.ones(250)], (truth.sum(1), 1.0))
+        (found,), _, _ = clean([noisy], [noise], [np.ones(250)], (truth.sum(1), 1.0))
         won += (found[0, :250].sum() > 0) / 40
     assert won < 0.2

@@ -34,7 +34,7 @@ def test_the_few_that_stand_out_do_not_get_what_noise_hides(classes):
         noisy = real + rng.normal(0, noise, real.shape)
         noisy[:, 7] = 4 * noise  # one that surely occurs
         sizes = np.full((classes, 1), 12_000.0 / classes)  # another column, of one cell
-        (table, _), (sure, _), _ = clean([noisy, sizes], noise, [np.ones(0), np.ones(0)])
+        (table, _), (sure, _), _ = clean([noisy, sizes], [noise] * 2, [np.ones(0), np.ones(0)])
         lone.append(table.sum(0).max() / table.sum())
         assert sure[7]
     assert max(lone) < 0.05  # it was given half of all rows

@@ -18,7 +18,7 @@ from tests.vaults import open_vault
 from nacre.embed.marginals import cell_places, single_features, table_features
 from nacre.embed.rounds import round_features
 from nacre.histograms.cells import NumberColumn, table_columns
-from nacre.methods.heaps import NORM as HEAPS_NORM
+from nacre.histograms.weights import NORM, column_weights
 from nacre.methods.heaps import heaps_question
 from nacre.methods.mosaic.finer import finer_question
 from nacre.methods.standardize import CELLS, scale_questions
@@ -93,7 +93,7 @@ def round_steps():
     """The steps that numbers are multiples of, as methods ask for them."""
     columns = table_columns(ENCODER.layout, None, 512)
     (question,) = heaps_question(columns, ENCODER.layout, 1.0)
-    places, weight = cell_places(ENCODER.layout, columns), int(HEAPS_NORM / 2**0.5)
+    places, weight = cell_places(ENCODER.layout, columns), int(NORM / 2**0.5)
     return round_features(places, columns, ENCODER.layout, (0, 1), weight), question.bound
 
 
@@ -101,8 +101,8 @@ def pairs_of_values():
     """Two tables of pairs of values, weighted as Mosaic does."""
     columns = table_columns(ENCODER.layout, None, 512)
     wide = tuple(dataclasses.replace(column, size=9) for column in columns[2:])
-    question = finer_question(wide, 2, HEAPS_NORM, 1.0)
-    sizes, weight = [column.size for column in columns], int(HEAPS_NORM / 2**0.5)
+    question = finer_question(wide, 2, NORM, 1.0)
+    sizes, weight = [column.size for column in columns], int(NORM / 2**0.5)
     every = np.concatenate([np.arange(size) for size in sizes])
     tables = [(2, 3), (3, 2)]
     places = cell_places(ENCODER.layout, columns)
@@ -114,6 +114,13 @@ def histograms_of_numbers():
     (question,) = scale_questions(ENCODER.layout, 0.1)
     columns = [c for c in table_columns(ENCODER.layout, None, CELLS) if isinstance(c, NumberColumn)]
     return single_features(cell_places(ENCODER.layout, tuple(columns))), question.bound
+
+
+def weighted_histograms():
+    """A histogram of every column with its own weight, as Mosaic, MST and AIM ask for them."""
+    columns = table_columns(ENCODER.layout, None, 512)
+    bound = block({"size": sum(c.size for c in columns), "norm": NORM, "signed": False})
+    return single_features(cell_places(ENCODER.layout, columns), column_weights(columns)), bound
 
 
 def block(*segments, **more):
@@ -155,6 +162,7 @@ CASES = {
     "round steps": round_steps(),
     "pairs of values": pairs_of_values(),
     "histograms of numbers": histograms_of_numbers(),
+    "weighted histograms": weighted_histograms(),
     "wild sparse": (wild_sparse, block({"size": 2, "norm": 5.0}, {"size": 2, "norm": 7.0})),
     "lying products": (wild_products, block({"size": 2, "norm": 0.5}, {"size": 6, "norm": 1.0})),
     "products by label": (

@@ -21,8 +21,10 @@ def test_the_noise_of_the_label_is_what_it_is_said_to_be():
     rng, sizes = np.random.default_rng(0), (2, 5, 40)
     layout = Layout((), tuple(Code(f"c{i}", size) for i, size in enumerate((*sizes, 2))))
     columns = tuple(CodeColumn(i, size) for i, size in enumerate(sizes))
+    noise = np.array([3.0, 1.0, 2.0])
+    spread = np.repeat(noise, sizes)
     found = [
-        measured(rng.normal(0, 3, (2, sum(sizes))).astype(np.float32), 3.0, columns, layout, 3)
+        measured(rng.normal(0, spread, (2, sum(sizes))), noise, columns, layout, 3)
         for _ in range(2000)
     ]
     for place in range(4):

@@ -76,17 +76,22 @@ def doubled(places: Places, size: int) -> Places:
     return both
 
 
-def single_features(places: Places) -> Callable[[Any], Any]:
-    """One-hot cells of every column, as (indices, ones).
+def single_features(
+    places: Places, weights: NDArray[np.int64] | None = None
+) -> Callable[[Any], Any]:
+    """One-hot cells of every column, as (indices, weights); ones if no weights are given.
 
     Sensitivity:
-        K ones for K columns, none negative: add-remove sqrt(K), replace-one sqrt(2 K).
+        one weight w_k for each of K columns, none negative: add-remove |w|, replace-one sqrt(2)
+        |w|; with ones, sqrt(K) and sqrt(2 K).  The vault clips to the bound that is public.
     """
     import jax.numpy as jnp
 
+    value = None if weights is None else placed(weights)
+
     def features(row: Any) -> Any:
         found = places(row)
-        return found, jnp.ones(found.shape, jnp.int32)
+        return found, jnp.ones(found.shape, jnp.int32) if value is None else value
 
     return features
 

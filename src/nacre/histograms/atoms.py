@@ -162,7 +162,7 @@ def find_atoms(histograms: Histograms, look: Look, counts: Array, noise: float) 
             low, high = int(column.cells.low[cell]), int(column.cells.high[cell])
             part = counts[starts[cell] : starts[cell] + high - low + 1]
             own[cell] = Heavy(low, part, float(mass[cell]), bar)
-        first = deviation(histograms.noise) * np.sqrt(len(histograms.sizes))
+        first = deviation(histograms.noise[place]) * np.sqrt(len(histograms.sizes))
         step = _lattice(list(own.values()), noise)
         wide = column.cells.widths > 1
         seen = sum(part.mass for part in own.values()) >= SEEN * mass[: len(wide)][wide].sum()

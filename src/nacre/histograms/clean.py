@@ -227,27 +227,27 @@ def _expected(counts: Array, noise: Array | float, mean: Array | float) -> Array
 
 def clean(
     noisy: Sequence[Array],
-    noise: float,
+    noise: Sequence[float],
     widths: Sequence[Array],
     counted: tuple[Array, float] | None = None,
 ) -> tuple[list[Array], list[Mask], Array]:
     """Class-wise histograms (C, cells) by column without their noise, and the class sizes.
 
-    Also which cells of each column are filled, as far as the counts tell; the others hold what
-    those make expect.
+    `noise` is the deviation of a count of each column.  Also which cells of each column are filled,
+    as far as the counts tell; the others hold what those make expect.
 
-    Every column's histogram adds up to the class size plus noise whose variance is proportional
-    to its number of cells, and the classes may be `counted` by themselves (their counts and the
-    deviation of these): the sizes are the weighted mean.  The first cells of a column, those
-    that have `widths`, are smoothed and emptied where nothing is sure, the others (categories,
-    'missing') shrunk; then all agree on the sizes.
+    Every column's histogram adds up to the class size plus the noise of all its cells, and the
+    classes may be `counted` by themselves (their counts and the deviation of these): the sizes are
+    the weighted mean.  The first cells of a column, those that have `widths`, are smoothed and
+    emptied where nothing is sure, the others (categories, 'missing') shrunk; then all agree on the
+    sizes.
     """
-    weight = [1 / (noise**2 * table.shape[1]) for table in noisy]
+    weight = [1 / (own**2 * t.shape[1]) for own, t in zip(noise, noisy, strict=True)]
     sums = [table.sum(1) for table in noisy]
     if counted is not None:
         sums, weight = [*sums, counted[0]], [*weight, counted[1] ** -2]
     sizes = np.maximum(np.average(np.stack(sums), axis=0, weights=weight), 1.0)
-    found = [_clean(*pair, noise, sizes) for pair in zip(noisy, widths, strict=True)]
+    found = [_clean(*each, sizes) for each in zip(noisy, widths, noise, strict=True)]
     return [table for table, _ in found], [known for _, known in found], sizes
 
 

@@ -111,26 +111,27 @@ def together(tables: Sequence[CrossTable], columns: Sequence[str]) -> CrossTable
 
 def single_tables(
     counts: NDArray[np.float32],
-    noise: float,
+    noise: NDArray[np.float64],
     columns: Sequence[Column],
     layout: Layout,
     label: int | None,
 ) -> tuple[CrossTable, ...]:
     """The released counts (C, all cells), for each column a table of it and the label.
 
-    Counts without noise are nobody else's to see: there is no table of them.
+    `noise` is the deviation of a count of each column.  Counts without noise are nobody else's to
+    see: there is no table of them.
     """
-    if not noise:
+    if not noise.any():
         return ()
     parts = np.split(
         counts.astype(np.float64), np.cumsum([column.size for column in columns])[:-1], axis=1
     )
     first = label_axis(layout, label)
     found = []
-    for column, part in zip(columns, parts, strict=True):
+    for column, part, own in zip(columns, parts, noise.tolist(), strict=True):
         axes = (*first, column_axis(column, layout))
         table = part.reshape([axis.size for axis in axes])
-        found.append(CrossTable(axes, table, np.full(table.shape, noise)))
+        found.append(CrossTable(axes, table, np.full(table.shape, own)))
     return tuple(found)
 
 

@@ -23,7 +23,7 @@ EXACT = 0.1  # rows, in place of no noise: so little that a cell of a single row
 
 def deviation(noise: float) -> float:
     """The deviation by which counts of rows are weighed: not nothing where there is no noise."""
-    return noise or EXACT
+    return float(noise) or EXACT
 
 
 @final
@@ -38,7 +38,7 @@ class Histograms:
         cleaned: denoised: support detection, then exponential tails.
         filled: which cells surely hold rows.
         sizes: of the classes.
-        noise: the deviation of one released count.
+        noise: (columns,) the deviation of one released count of each column.
         begins: of some numbers, the cells at which a bin has to begin.
         families: of some categories, which of their values belong together, finest order first.
         scales: of categories with an order, how many of their codes are in it: the first ones.
@@ -50,7 +50,7 @@ class Histograms:
     cleaned: list[Array]
     filled: list[NDArray[np.bool_]]
     sizes: Array
-    noise: float
+    noise: Array
     begins: Mapping[int, NDArray[np.bool_]] = dataclasses.field(default_factory=dict)
     families: Mapping[int, Sequence[Index]] = dataclasses.field(default_factory=dict)
     scales: Mapping[int, int] = dataclasses.field(default_factory=dict)
@@ -60,26 +60,29 @@ class Histograms:
         columns: tuple[Column, ...],
         values: Array,
         noise: float,
+        weights: Index | None = None,
         counted: tuple[Array, float] | None = None,
     ) -> Histograms:
-        """From the released counts (C, all cells).
+        """From the released counts (C, all cells) and the deviation of each.
 
-        `counted` are the class sizes and their deviation, where they were counted, too.
+        With `weights`, the rows of each column were counted with its own.  `counted` are the class
+        sizes and their deviation, where they were counted, too.
         """
         ends = np.cumsum([column.size for column in columns])
         released = np.split(values, ends[:-1], axis=1)
-        parts = [
-            Parts.of(column, table, deviation(noise))
-            for column, table in zip(columns, released, strict=True)
-        ]
+        weights = np.ones(len(columns), np.int64) if weights is None else weights
+        released = [table / weight for table, weight in zip(released, weights, strict=True)]
+        noises = noise / weights
+        spread = [deviation(own) for own in noises]
+        parts = [Parts.of(*each) for each in zip(columns, released, spread, strict=True)]
         some = [part.table for part in parts]
         if counted is not None:
             counted = counted[0], deviation(counted[1])
         widths = [part.widths for part in parts]
-        found, known, sizes = clean(some, deviation(noise), widths, counted)
+        found, known, sizes = clean(some, spread, widths, counted)
         cleaned = [p.join(table, mask) for p, table, mask in zip(parts, found, known, strict=True)]
         filled = [part.mark(mask) for part, mask in zip(parts, known, strict=True)]
-        return Histograms(columns, released, released, cleaned, filled, sizes, noise)
+        return Histograms(columns, released, released, cleaned, filled, sizes, noises)
 
     def binned(self, column: int, group: Index) -> tuple[Array, Array]:
         """Counts (C, bins) of a column's bins, and their variances (bins,).
@@ -88,7 +91,7 @@ class Histograms:
         hold, right within as much again and the noise of one cell, is averaged with what was
         counted, by precision.
         """
-        filled, one = self.filled[column], deviation(self.noise) ** 2
+        filled, one = self.filled[column], deviation(self.noise[column]) ** 2
         known = bin_sums(group, np.where(filled, self.noisy[column], 0.0))
         counted = bin_sums(group, np.where(filled, 0.0, self.noisy[column]))
         expected = bin_sums(group, np.where(filled, 0.0, self.cleaned[column]))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nacre.histograms.cells import Column
 from nacre.histograms.heaps import Heaps, classes, find_heaps, heaped
+from nacre.histograms.weights import NORM
 from nacre.schema import Layout
 from nacre.vault import Bound, Segment, Sum
 
@@ -21,7 +22,6 @@ MEANING = (
     "of what the histograms leave, the share for how many rows lie at multiples of round steps, "
     "where numbers have cells of several values; 0 for none"
 )
-NORM = 4096  # of one row, in whole units
 
 
 def heaps_question(columns: tuple[Column, ...], layout: Layout, share: float) -> tuple[Sum, ...]:

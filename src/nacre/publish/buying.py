@@ -143,7 +143,8 @@ def _opened(wanted: Order, sums: Sums, guarantee: Guarantee, layout: Any) -> Bou
     histograms: tuple[Measurement, ...] = ()
     if wanted.columns:
         counts = sums.values[:, : wanted.cells].astype(np.float32)
-        histograms = measured(counts, noise.pop(0), wanted.columns, layout, None)
+        spread = np.full(len(wanted.columns), noise.pop(0))
+        histograms = measured(counts, spread, wanted.columns, layout, None)
     if wanted.predictor is None:
         return Bought(guarantee, histograms, None, 0.0)
     outcomes = sums.values[0, wanted.cells :].reshape(wanted.predictor.classes, -1)

@@ -12,6 +12,7 @@ import pytest
 from nacre.embed.marginals import cell_places, single_features
 from nacre.errors import NacreError
 from nacre.fit import fit
+from nacre.histograms.weights import NORM, column_weights
 from nacre.methods.mosaic.check import check
 from nacre.methods.mosaic.mosaic import Mosaic
 from nacre.methods.mosaic.target import CLASSES, Target, within_classes
@@ -57,7 +58,7 @@ def test_the_label_is_released_first_and_costs_what_one_cell_costs():
     assert design.classes == CLASSES + 1 and design.joined == 2
     # Splitting by class makes the vector longer and its norm no larger.
     assert found[1].bound.size == design.classes * cells
-    assert found[1].bound.sensitivity(Adjacency.ADD_REMOVE) == pytest.approx(math.sqrt(3))
+    assert found[1].bound.sensitivity(Adjacency.ADD_REMOVE) == NORM
 
 
 def test_a_row_contributes_one_cell_of_each_column_to_its_own_class():
@@ -68,10 +69,11 @@ def test_a_row_contributes_one_cell_of_each_column_to_its_own_class():
     target = Target(1, group, np.zeros(len(group)), 1.0)
     rows = encoder.encode(pa.RecordBatch.from_pandas(homes(200))).rows
     plain, _ = jax.vmap(single_features(places))(rows)
-    split = target.split(single_features(places), places, columns, size)
+    weights = column_weights(columns)
+    split = target.split(single_features(places, weights), places, columns, size)
     indices, values = jax.vmap(split)(rows)
-    assert (np.diff(indices, axis=1) > 0).all() and (values == 1).all()
-    assert np.linalg.norm(values, axis=1) == pytest.approx(math.sqrt(3))  # the bound is reached
+    assert (np.diff(indices, axis=1) > 0).all() and (values == weights).all()
+    assert np.linalg.norm(values, axis=1) == pytest.approx(NORM, rel=1e-3)  # the bound is reached
     own = group[np.asarray(plain)[:, 1] - columns[0].size]
     assert np.array_equal(indices - plain, np.repeat(own[:, None] * size, 3, axis=1))
 

@@ -15,7 +15,7 @@ from nacre.histograms.columns import fixed_cells, known_columns
 from nacre.histograms.crosstable import CrossTable, single_tables
 from nacre.histograms.draw import decode, draw_bins, draw_cells, pick
 from nacre.histograms.heaps import Heaps
-from nacre.histograms.measured import measured
+from nacre.histograms.measured import measured, one_noise_each
 from nacre.histograms.measurement import Measurement
 from nacre.methods.graphical.tree import Network, Tree
 from nacre.nets import stored
@@ -53,7 +53,7 @@ class GraphicalGenerator(AbstractGenerator):
         bins: (cells,) the bin of each cell of each column.
         inside: (C, cells) P(cell | bin, class).
         counts: (C, cells) the histograms that were released.
-        noise: the deviation of one of these counts.
+        noise: (columns,) the deviation of one of these counts of each column.
         sizes: cells of each column.
         most: cells of a number, as in `table_columns`.
         label: the place among the codes of the column that is the class, if there is one.
@@ -67,7 +67,7 @@ class GraphicalGenerator(AbstractGenerator):
     bins: Index = stored.field(stored.Array("cells", dtype=np.int64, low=0))
     inside: NDArray[np.float32] = stored.field(stored.Array("C", "cells", low=0))
     counts: NDArray[np.float32] = stored.field(stored.Array("C", "cells"))
-    noise: float = stored.field(stored.Real(low=0))
+    noise: NDArray[np.float64] = stored.field(stored.Array(None, dtype=np.float64, low=0))
     sizes: tuple[int, ...] = stored.field(stored.Many(stored.Whole(low=1)))
     most: int = stored.field(stored.Whole(low=FEWEST_CELLS, high=EXACT_TICKS))
     label: int | None = stored.field(stored.Whole(low=0, optional=True))
@@ -154,8 +154,8 @@ class GraphicalGenerator(AbstractGenerator):
         """Raise ValueError unless sampling is well defined, whatever a file said."""
         if not self.sizes or self.bins.shape != (sum(self.sizes),):
             raise NacreError("The columns of the graphical model have other sizes than its tables.")
-        if not 0 <= self.noise < np.inf:
-            raise NacreError("The noise of the graphical model's counts is out of range.")
+        if not one_noise_each(self.noise, len(self.sizes)):
+            raise NacreError("The graphical model has noise of other counts than its own.")
         widths = []
         for group, inside in zip(
             self._split(self.bins[None]), self._split(self.inside), strict=True

@@ -72,7 +72,7 @@ class Learner:
             Measured(
                 (place,),
                 bin_sums(group, histograms.noisy[column]),
-                deviation(histograms.noise) * np.sqrt(np.bincount(group))[None],
+                deviation(histograms.noise[column]) * np.sqrt(np.bincount(group))[None],
             )
             for place, (column, group) in enumerate(zip(chosen, groups, strict=True))
         ]

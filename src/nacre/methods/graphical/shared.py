@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from nacre.errors import NacreError
 from nacre.histograms.cells import CodeColumn, Column, table_columns
+from nacre.histograms.weights import NORM, column_weights
 from nacre.methods.heaps import HEAPS, ask_heaps, heaps_question
 from nacre.methods.method import Outlook
 from nacre.methods.outlook import plain_numbers
@@ -99,8 +100,9 @@ def make_questions(
     histograms = Sum(
         name=HISTOGRAMS,
         meaning="how many rows lie in each cell of each column" + given,
-        bound=Bound(segments=(Segment(size=size, norm=math.sqrt(width), signed=False),), by=label),
+        bound=Bound(segments=(Segment(size=size, norm=NORM, signed=False),), by=label),
         share=first if design.pairs else 1.0 - spent,
+        unit=NORM / math.sqrt(width),
     )
     if not design.pairs:
         return (histograms, *heaped)
@@ -148,8 +150,9 @@ def learn(
     encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
     first, *rest = (planned.question for planned in plan.asked)
     places = cell_places(encoder.layout, design.columns)
-    sums = vault.sum(first, single_features(places))  # type: ignore[arg-type]
-    histograms = Histograms.of(design.columns, sums.values, sums.noise[0])
+    weights = column_weights(design.columns)
+    sums = vault.sum(first, single_features(places, weights))  # type: ignore[arg-type]
+    histograms = Histograms.of(design.columns, sums.values, sums.noise[0], weights)
     histograms = with_families(histograms, encoder)
     heaps = Heaps.none()
     if rest and rest[0].name == HEAPS:

@@ -22,12 +22,13 @@ from nacre.embed.ticks import tick_features
 from nacre.histograms.atoms import Atoms, Look, find_atoms, looked_at
 from nacre.histograms.heaps import Heaps
 from nacre.histograms.histograms import Histograms, deviation
+from nacre.histograms.weights import NORM, column_weights
 from nacre.methods.heaps import HEAPS, ask_heaps
 from nacre.methods.mosaic.again import worthwhile
 from nacre.methods.mosaic.counting import Answer, Counting, plan_counting
 from nacre.methods.mosaic.design import Design
 from nacre.methods.mosaic.learn import Loose, Pairs
-from nacre.methods.mosaic.mosaic import LOOK, NORM
+from nacre.methods.mosaic.mosaic import LOOK
 from nacre.methods.mosaic.target import Target
 from nacre.rows import TableEncoder
 from nacre.vault import Sum
@@ -69,12 +70,15 @@ def ask_histograms(
     """The first answers, and the questions that are left."""
     encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
     rest, counted = list(questions), None
+    weights = column_weights(design.columns)
     if design.adapts:
         sizes = vault.sum(rest.pop(0), no_features)
-        design = design.resolved(encoder, sizes.total, vault.noise(rest[0]))
+        one = vault.noise(rest[0]) / weights.min()
+        design = design.resolved(encoder, sizes.total, one)
         counted = None if sizes.counts is None else (sizes.counts, sizes.count_noise)
     columns, places = design.columns, cell_places(encoder.layout, design.columns)
-    features, size = single_features(places), sum(column.size for column in columns)
+    weights = column_weights(columns)
+    features, size = single_features(places, weights), sum(column.size for column in columns)
     target: Target | None = None
     if design.target is not None:
         target = Target.ask(vault, rest.pop(0), places, columns, design.target)
@@ -82,9 +86,9 @@ def ask_histograms(
     sums = vault.sum(rest.pop(0), features)
     noise = sums.noise[0]
     if target is None:
-        histograms = Histograms.of(columns, sums.values[:, :size], noise, counted)
+        histograms = Histograms.of(columns, sums.values[:, :size], noise, weights, counted)
     else:
-        histograms = target.histograms(columns, sums.values, noise)
+        histograms = target.histograms(columns, sums.values, noise, weights)
     atoms = Atoms.none()
     if rest and rest[0].name == LOOK:
         atoms = _ask_atoms(vault, design, histograms, places, rest.pop(0))

@@ -9,6 +9,7 @@ import numpy as np
 from nacre.errors import NacreError
 from nacre.histograms.atoms import Atoms
 from nacre.histograms.heaps import Heaps
+from nacre.histograms.measured import one_noise_each
 from nacre.methods.mosaic.generator import SLOTS, WIDEST
 from nacre.methods.mosaic.tables import joined_pairs
 
@@ -25,8 +26,8 @@ def check(generator: MosaicGenerator) -> None:
         raise NacreError("The columns of the mosaic have other sizes than its tables.")
     if not g.weights.sum() > 0:
         raise NacreError("The mosaic's weights are all zero.")
-    if g.counts is not None and not 0 <= g.noise < np.inf:
-        raise NacreError("The noise of the counts that the mosaic was made from is out of range.")
+    if g.counts is not None and not one_noise_each(g.noise, len(g.sizes)):
+        raise NacreError("The mosaic has noise of other counts than it was made from.")
     _check_bins(g, g.components.shape[1])
     joined = _check_pairs(g, g.weights.shape[1])
     _check_tables(g, joined)

@@ -68,7 +68,7 @@ class MosaicGenerator(AbstractGenerator):
         tables: (T, 4) joined columns whose tables the label model knows; -1 for none.
         table_tilt: (C, T * WIDEST) its coefficients.
         counts: (C, cells) the first release as it was, if it is kept.
-        noise: the deviation of one of these counts.
+        noise: (columns,) the deviation of one of these counts of each column.
         pair_counts: (C or 1, sum of all pairs' sizes) the second release as it was, if it is kept:
             every pair of joined columns in order.
         pair_noise: (pairs,) the deviation of one of these counts.
@@ -111,7 +111,9 @@ class MosaicGenerator(AbstractGenerator):
         stored.Array(None, None), default_factory=lambda: np.zeros((0, 0), np.float32)
     )
     counts: Array | None = stored.field(stored.Array("C", "cells", optional=True), default=None)
-    noise: float = stored.field(stored.Real(low=0), default=0.0)
+    noise: Floats = stored.field(
+        stored.Array(None, dtype=np.float64, low=0), default_factory=lambda: np.zeros(0)
+    )
     pair_counts: Array | None = stored.field(stored.Array(None, None, optional=True), default=None)
     pair_noise: Array | None = stored.field(stored.Array(None, low=0, optional=True), default=None)
     atoms: Index = stored.field(

@@ -17,6 +17,7 @@ import math
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 from nacre.histograms.cells import EXACT_TICKS
+from nacre.histograms.weights import NORM
 from nacre.methods.heaps import MEANING, heaps_question
 from nacre.methods.method import AbstractMethod, Outlook
 from nacre.methods.mosaic.design import Design, design_of
@@ -41,7 +42,6 @@ SIZES, HISTOGRAMS, PAIRS = "number of rows", "histograms", "pairs of columns"
 AGAIN = "pairs of columns again"
 LOOK = "values in heavy cells"
 SIZES_SHARE = 0.02  # of the budget, for the number of rows
-NORM = 4096  # of one row in the releases after the histograms, in whole units
 WIDE_FIRST = 0.5  # share of the histograms in tables of more columns than can be joined
 TICKS = 50_000  # that the look for single values counts at most
 
@@ -169,14 +169,14 @@ class Mosaic(AbstractMethod):
             given = f" for each class of '{name}'"
             before = (target_question(name, design.columns[design.target]),)
             size *= design.classes
-        histograms = Segment(size=size, norm=math.sqrt(columns), signed=False)
+        histograms = Segment(size=size, norm=NORM, signed=False)
         look = self._look(encoder, design)
         spent = sum(question.share for question in (*before, *look))
         first = Sum(
             name=HISTOGRAMS,
             bound=Bound(segments=(histograms,), by=label),
             share=self._first(design) if design.joined > 1 else 1.0 - spent,
-            unit=1.0,
+            unit=NORM / math.sqrt(columns),
             meaning="how many rows lie in each cell of each column" + given,
         )
         if design.joined < 2:
@@ -276,7 +276,7 @@ class Mosaic(AbstractMethod):
         rng = public_rng(key)
         with one_thread():
             histograms, plain = self._fitted(vault, design, histograms, pairs, label, rng)
-        plain = with_tables(plain.with_atoms(seen.atoms), counts, loose, histograms.noise)
+        plain = with_tables(plain.with_atoms(seen.atoms), counts, loose)
         plain, rest = plain.with_heaps(seen.heaps).with_target(target), rest[len(counted) :]
         if rest and rest[0].name == FINER:
             plain = with_finer(vault, rest.pop(0), seen.places, histograms, counts, plain)

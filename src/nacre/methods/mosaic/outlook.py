@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from nacre.histograms.cells import CodeColumn
+from nacre.histograms.weights import NORM, column_weights
 from nacre.methods.method import Outlook
 from nacre.methods.mosaic.design import Design
 from nacre.methods.mosaic.mosaic import AGAIN, HISTOGRAMS, PAIRS
@@ -34,14 +35,16 @@ def outlook_of(design: Design, encoder: TableEncoder, plan: Plan, rows: int) -> 
     long: list[str] = []
     for asked in plan.asked:
         if asked.question.name == HISTOGRAMS:
-            label = 4 * asked.release.noise / rows if classes > 1 else 0.0
-            noise = asked.release.noise * math.sqrt(classes)
+            weights = column_weights(design.columns)
+            one = asked.release.noise * math.sqrt(len(weights)) / NORM  # of a typical column
+            label = 4 * one / rows if classes > 1 else 0.0
+            noise = asked.release.noise * math.sqrt(classes) / weights
             long = [
                 f"{encoder.layout.codes[column.code].name} ({column.size:,} values)"
-                for column in design.columns
+                for column, own in zip(design.columns, noise.tolist(), strict=True)
                 if isinstance(column, CodeColumn)
                 and column.size > FEW_VALUES
-                and column.size * noise > rows
+                and column.size * own > rows
             ]
     counted = _together([a for a in plan.asked if a.question.name in (PAIRS, AGAIN)])
     for asked in counted:

@@ -22,16 +22,14 @@ Index = NDArray[np.int64]
 MOST = 4_000_000  # counts that a model file keeps
 
 
-def with_tables(
-    generator: MosaicGenerator, pairs: Pairs, loose: Loose, noise: float
-) -> MosaicGenerator:
+def with_tables(generator: MosaicGenerator, pairs: Pairs, loose: Loose) -> MosaicGenerator:
     """The generator with the second release in it, if that is to be kept.
 
     Where there are loose columns, rows with many unusual values are clipped, and their pairs with
     them: such counts are no longer those of the table.  Counts without noise are nobody else's.
     """
     tables = list(pairs.tables.values())
-    if loose.tables or not noise or sum(table.size for table in tables) > MOST:
+    if loose.tables or not generator.noise.any() or sum(table.size for table in tables) > MOST:
         return generator
     flat = [table.reshape(len(table), -1) for table in tables]
     return dataclasses.replace(
@@ -52,7 +50,7 @@ def measured_histograms(generator: MosaicGenerator) -> tuple[Measurement, ...]:
     # Of a numeric label only its own class was counted in each cell; the rest is noise.
     start, own = sum(g.sizes[: g.target]), np.arange(len(g.target_classes))
     counts = g.counts[g.target_classes, start + own].astype(np.float64)
-    kept = dataclasses.replace(found[g.target], counts=counts, noise=g.noise)
+    kept = dataclasses.replace(found[g.target], counts=counts, noise=float(g.noise[g.target]))
     return (*found[: g.target], kept, *found[g.target + 1 :])
 
 
@@ -86,7 +84,7 @@ def _by_target(
 
     The classes were cut by an earlier release, whose noise is not in these counts.
     """
-    if g.counts is None or not g.noise:
+    if g.counts is None or not g.noise.any():
         return []
     counts, found = g.counts.astype(np.float64), []
     parts = np.split(counts, np.cumsum(g.sizes)[:-1], axis=1)
@@ -95,7 +93,7 @@ def _by_target(
         axes: tuple[Axis, ...] = (first, column_axis(column, g.layout))
         if place == target:  # a cell lies in one class only
             axes, part = axes[1:], part[classes, np.arange(len(classes))]
-        found.append(CrossTable(axes, part, np.full(part.shape, g.noise)))
+        found.append(CrossTable(axes, part, np.full(part.shape, g.noise[place])))
     return found
 
 

@@ -97,15 +97,18 @@ class Target:
         block[start : start + len(self.group)] = self.group
         return by_cell(features, places, self.column, block, size)
 
-    def histograms(self, columns: tuple[Column, ...], values: Array, noise: float) -> Histograms:
-        """All columns by class, from released counts (1, most classes * cells).
+    def histograms(
+        self, columns: tuple[Column, ...], values: Array, noise: float, weights: Index
+    ) -> Histograms:
+        """All columns by class, from released counts (1, most classes * cells), with these weights.
 
         Of the label itself both countings are averaged by their precision, and no class holds what
         lies in another one.
         """
         size = sum(each.size for each in columns)
-        found = Histograms.of(columns, values[0].reshape(-1, size)[: self.classes], noise)
-        before, again = deviation(self.noise) ** -2, deviation(noise) ** -2
+        by_class = values[0].reshape(-1, size)[: self.classes]
+        found = Histograms.of(columns, by_class, noise, weights)
+        before, again = (deviation(each) ** -2 for each in (self.noise, found.noise[self.column]))
         own = np.arange(self.classes)[:, None] == self.group
         twice = found.released[self.column][self.group, np.arange(len(self.group))]
         mean = (self.counts * before + twice * again) / (before + again)
