@@ -44,7 +44,7 @@ class Functional(AbstractMatching):
     paper: ClassVar[str] = "Jiang, Sun and Yu (2023), Functional Renyi DP, ICML workshop"
     summary: ClassVar[str] = "matches a function of the table in a kernel's space"
     proof: ClassVar[str] = "one Gaussian sum, or subsampled Gaussian steps"
-    cost: ClassVar[str] = "16 s on Adult; by steps 100 s"
+    cost: ClassVar[str] = "16 s on Adult; by steps 250 s"
     data: ClassVar[frozenset[str]] = frozenset({"table", "image"})
     when: ClassVar[str] = "to compare kernels' own noise with features"
 
