@@ -44,8 +44,8 @@ VARIANTS = {
     "pearl-network": ("pearl", {"projection": "random", "dimensions": 4}),
     "merf-network": ("merf", {"constant": 0.5, "modes": 3}),
     "merf-autoencoder": ("merf", {"projection": "autoencoder", "dimensions": 3}),
-    "merf-minibatch": ("merf", {"release": "minibatch", "sample": 50}),
-    "functional-features": ("functional", {}),
+    "merf-minibatch": ("merf", {"release": "minibatch", "sample": 50, "recall": 5}),
+    "functional-features": ("functional", {"recall": 5}),
     "functional-exact": ("functional", {"release": "exact"}),
     "ppem-protected": ("ppem", {"protect": (("age", "sex"),), "condition": "sampled"}),
 }

@@ -17,7 +17,7 @@ from nacre.errors import NacreError
 from nacre.methods.codes import code_questions, learn_on_codes
 from nacre.methods.frequencies import draw, scale_questions
 from nacre.methods.matching import AbstractMatching
-from nacre.methods.minibatch.steps import learn_by_steps, step_questions
+from nacre.methods.minibatch.steps import step_questions
 from nacre.methods.modes import see
 from nacre.methods.nearest import fit_to
 from nacre.methods.randomness import public_rng
@@ -68,6 +68,12 @@ class MERF(AbstractMatching):
     )
     counts: float = setting(
         0.05, "share of the budget for the class counts, likewise", low=0.001, high=0.9
+    )
+    recall: int = setting(
+        3000,
+        "steps that follow, likewise, on the mean of all noisy embeddings; 0: none",
+        low=0,
+        high=10**6,
     )
     target_frequencies: int = setting(
         8,
@@ -134,6 +140,7 @@ class MERF(AbstractMatching):
             latent=10,
             layers="dense",
             balance="class",
+            recall=0,
         )
 
     @classmethod
@@ -150,6 +157,7 @@ class MERF(AbstractMatching):
             code_hidden=(8, 8),
             autoencoder_steps=4,
             autoencoder_batch=64,
+            recall=min(self.recall, 5),
         )
 
     def __post_init__(self) -> None:
@@ -305,7 +313,8 @@ class MERF(AbstractMatching):
 
     def _learn_by_steps(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
         """Train on a fresh noisy embedding of each batch of rows, the frequencies being fixed."""
-        from nacre.methods.minibatch.features import FixedEmbedding, features_program
+        from nacre.methods.minibatch.features import FixedEmbedding
+        from nacre.methods.minibatch.recall import learn_features
 
         encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
         vector, rng = RowVector(encoder.layout, encoder.place(encoder.label)), public_rng(key)
@@ -317,13 +326,14 @@ class MERF(AbstractMatching):
             matrix = draw(self, vault, (), None, columns, count, rng).matrix
             frequencies = matrix.reshape(count, -1)[:, : vector.numbers].astype(np.float32)
         features = FixedEmbedding(frequencies, vector.numbers, len(vector.blocks))
-        return learn_by_steps(
+        return learn_features(
             self,
             vault,
             plan,
             vector,
             questions,
-            lambda student, expected, key: features_program(student, features, expected, key=key),
+            features,
+            recall=self.recall,
             each=max(self.batch // vector.classes, 8),
             rng=rng,
             key=key,

@@ -44,7 +44,7 @@ class Functional(AbstractMatching):
     paper: ClassVar[str] = "Jiang, Sun and Yu (2023), Functional Renyi DP, ICML workshop"
     summary: ClassVar[str] = "matches a function of the table in a kernel's space"
     proof: ClassVar[str] = "one Gaussian sum, or subsampled Gaussian steps"
-    cost: ClassVar[str] = "16 s on Adult; by steps 100 s"
+    cost: ClassVar[str] = "16 s on Adult; by steps 250 s"
     data: ClassVar[frozenset[str]] = frozenset({"table", "image"})
     when: ClassVar[str] = "to compare kernels' own noise with features"
 
@@ -55,7 +55,8 @@ class Functional(AbstractMatching):
     )
     steps: int = setting(
         0,
-        "of Adam; 0: 3,000 for a mixture, 8,000 for a network, 1,000 where each has its own noise",
+        "of Adam; 0: 3,000 for a mixture, 8,000 for a network, 1,000 where each has its own noise, "
+        "100 if they are remembered",
         low=2,
         high=10**6,
         or_zero=True,
@@ -68,7 +69,19 @@ class Functional(AbstractMatching):
         or_zero=True,
     )
     sample: int = setting(
-        4000, "rows of the table in a step, about; not for one-shot", low=1, high=10**8
+        0,
+        "rows of the table in a step, about; 0: 4,000, or 8,000 if steps are remembered; not for "
+        "one-shot",
+        low=1,
+        high=10**8,
+        or_zero=True,
+    )
+    recall: int = setting(
+        3000,
+        "steps that follow those of features, on all their noisy sums, which are remembered; 0: "
+        "none",
+        low=0,
+        high=10**6,
     )
     points: int = setting(
         16, "generated rows a class where exact reads the function", low=2, high=LARGEST
@@ -123,6 +136,7 @@ class Functional(AbstractMatching):
             sample=max(1, rows // 1000),
             steps=200_000,
             rate=5e-5,
+            recall=0,
         )
 
     @classmethod
@@ -147,6 +161,7 @@ class Functional(AbstractMatching):
             batch=32,
             points=4,
             sample=50,
+            recall=min(self.recall, 5),
             rate=self.rate or (0.0 if once else 0.01),
         )
 
@@ -227,10 +242,16 @@ class Functional(AbstractMatching):
         return suited._learn_by_steps(vault, plan, key=key)
 
     def _suited(self, encoder: AbstractEncoder) -> Self:
-        """Steps that have their own noise are fewer, and smaller."""
+        """Steps that have their own noise are fewer, and smaller; fewest if they are remembered."""
         if self.release == "one-shot":
             return self.suited(encoder)
-        return self.suited(encoder, steps=1000, rate=0.005)
+        steps, sample = (100, 8000) if self._recalls else (1000, 4000)
+        suited = self.suited(encoder, steps=steps, rate=0.005)
+        return dataclasses.replace(suited, sample=self.sample or sample)
+
+    @property
+    def _recalls(self) -> bool:
+        return self.release == "features" and self.recall > 0
 
     def _learn_once(self, vault: Vault, plan: Plan, *, key: Any) -> AbstractGenerator:
         """Release many features once, then fit the generator to them."""
@@ -257,28 +278,37 @@ class Functional(AbstractMatching):
         """Count, then train on noisy sums over Poisson batches."""
         from nacre.embed.kernel import GaussianKernels
         from nacre.methods.functional.exact import exact_program
-        from nacre.methods.minibatch.features import FreshWaves, features_program
+        from nacre.methods.minibatch.features import FreshWaves
+        from nacre.methods.minibatch.recall import learn_features
 
         encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
-        vector = _vector(encoder)
-
-        def program(student: Any, expected: Any, key: Any) -> Any:
-            if self.release == "features":
-                features = FreshWaves(self._spectrum(encoder), self._fresh)
-                return features_program(student, features, expected, key=key)
-            kernels = GaussianKernels(self._bandwidths(encoder))
-            return exact_program(student, kernels, expected, key=key)
-
+        vector, rng = _vector(encoder), public_rng(key)
+        questions = self._by_steps(encoder, plan.adjacency, plan.rows)
+        if self.release == "features":
+            return learn_features(
+                self,
+                vault,
+                plan,
+                vector,
+                questions,
+                FreshWaves(self._spectrum(encoder), self._fresh),
+                recall=self.recall,
+                each=max(self.batch // vector.classes, 8),
+                parallel=self.parallel,
+                rng=rng,
+                key=key,
+            )
+        kernels = GaussianKernels(self._bandwidths(encoder))
         return learn_by_steps(
             self,
             vault,
             plan,
             vector,
-            self._by_steps(encoder, plan.adjacency, plan.rows),
-            program,
-            each=self.points if self.release == "exact" else max(self.batch // vector.classes, 8),
+            questions,
+            lambda student, expected, key: exact_program(student, kernels, expected, key=key),
+            each=self.points,
             parallel=self.parallel,
-            rng=public_rng(key),
+            rng=rng,
             key=key,
         )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.embed.spectrum import PairSpectrum, RowSpectrum, waves
+from nacre.methods.minibatch.memory import Memory
 from nacre.methods.minibatch.student import State, Student
 from nacre.nets.match import square_apart
 from nacre.nets.vector import RowVector
@@ -26,6 +27,8 @@ CHUNK = 256  # rows that are computed side by side
 
 class Features(Protocol):
     """What a step reads of a row's vector, or of many: of norm at most one, whatever the row."""
+
+    fresh: ClassVar[bool]  # whether each step reads others
 
     def draw(self, key: Any) -> Any:
         """What the coming step reads through, from a public key."""
@@ -41,6 +44,7 @@ class Features(Protocol):
 class FreshWaves:
     """Cosines and sines at `count` frequencies that are drawn afresh at each step."""
 
+    fresh: ClassVar[bool] = True
     spectrum: RowSpectrum | PairSpectrum
     count: int
 
@@ -71,6 +75,7 @@ class FixedEmbedding:
         numbers: how many numbers there are.
     """
 
+    fresh: ClassVar[bool] = False
     frequencies: NDArray[np.float32] | None
     numbers: int
     codes: int
@@ -98,6 +103,7 @@ def features_program(
     features: Features,
     expected: NDArray[np.float64],
     *,
+    slots: int = 0,
     key: Any,
 ) -> Program:
     """Features of norm at most one, at frequencies that are drawn from a public key, or fixed.
@@ -112,35 +118,58 @@ def features_program(
         add-remove 1, the largest norm of the features.
 
     Public:
-        the frequencies; and `expected`, how many rows of each class a batch has, about, from noisy
-        counts.
+        the keys that frequencies are drawn from, and so they; `expected`, how many rows of each
+        class a batch has, about, from noisy counts; and the memory of `slots` earlier noisy sums.
     """
     vector = student.vector
     size = jnp.asarray(expected[:, None], jnp.float32)
 
     def ask(arrays: Any, key: Any) -> Any:
-        return features.draw(key)
+        return key
+
+    def prepare(state: State, key: Any) -> Any:
+        return features.draw(state.asked)
 
     def per_row(shared: Any, earlier: Any, row: Any, key: Any) -> Any:
         return own_class(vector, row)[:, None] * features(shared, vector.of(row))
 
     def update(state: State, sums: tuple[Any, ...], key: Any) -> State:
         first, second = jax.random.split(key)
-        targets = sums[0] / size
+        means = sums[0] / size
 
         def loss(arrays: Any) -> Any:
-            found = features.expected(vector, state.asked, student.chances(arrays, first))
-            return square_apart(found) - 2 * jnp.sum(found.mean(1) * targets, axis=1)
+            chances = student.chances(arrays, first)
+            return distances(vector, features, chances, state.asked, means)
 
-        return student.descend(state, loss, ask, second)
+        after = student.descend(state, loss, ask, second)
+        if not slots:
+            return after
+        # Of the same features all releases are averaged, of fresh ones the last are kept.
+        weight = 1.0 if features.fresh else 1 / (state.step // slots + 1)
+        kept = state.memory.add(state.step % slots, state.asked, means, weight)
+        return after._replace(memory=kept)
 
+    state = student.start(ask, key)
+    if slots:
+        drawn = jax.eval_shape(features.draw, key)
+        places = jax.eval_shape(features, drawn, jnp.zeros(vector.width)).size
+        state = state._replace(memory=Memory.empty(slots, (vector.classes, places), key))
     return Program(
-        state=student.start(ask, key),
-        prepare=lambda state, key: state.asked,
+        state=state,
+        prepare=prepare,
         per_row=(per_row,),
         update=update,
         chunk=CHUNK,
     )
+
+
+def distances(vector: RowVector, features: Features, chances: Any, asked: Any, means: Any) -> Any:
+    """Of generated rows (classes, each, d) to noisy means (classes, places), squared, by class.
+
+    Up to a constant; `asked` is the key that the means' features were drawn from.
+    """
+    found = features.expected(vector, features.draw(asked), chances)
+    return square_apart(found) - 2 * jnp.sum(found.mean(1) * means, axis=1)
 
 
 def own_class(vector: Any, row: Any) -> Any:

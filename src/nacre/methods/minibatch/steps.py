@@ -75,10 +75,14 @@ def learn_by_steps(
     *,
     each: int,
     parallel: bool = False,
+    afterwards: Callable[..., Any] | None = None,
     rng: np.random.Generator,
     key: Any,
 ) -> AbstractGenerator:
-    """Count, then train on noisy sums; `program` of (student, rows of a class a batch, key)."""
+    """Count, then train on noisy sums; `program` of (student, rows of a class a batch, key).
+
+    `afterwards`, of (student, last state, on_progress, key), goes on without rows.
+    """
     import jax
 
     from nacre.methods.minibatch.student import make_student
@@ -104,4 +108,11 @@ def learn_by_steps(
         rows=rows if plan.rows is None else None,
         key=second,
     )
+    if afterwards is not None:
+        state = afterwards(
+            student,
+            state,
+            lambda done: vault.report("fitting the generator", done),
+            key=jax.random.fold_in(second, training.steps),  # the steps have the numbers before it
+        )
     return student.finished(state, method.shares(counts / counts.sum()), rng)

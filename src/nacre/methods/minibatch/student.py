@@ -32,13 +32,16 @@ class State(NamedTuple):
         arrays: the networks'.
         adam: Adam's.
         step: its number.
-        asked: what the rows will be asked through: frequencies, or points and their Gram matrix.
+        asked: what the rows will be asked through: the key of frequencies, or points and their Gram
+            matrix.
+        memory: of what was released, if any is kept: `nacre.methods.minibatch.recall`.
     """
 
     arrays: Any
     adam: Any
     step: Any
     asked: Any
+    memory: Any = ()
 
 
 @final
@@ -95,7 +98,7 @@ class Student:
         slopes = jax.grad(total)(state.arrays)
         updates, adam = self.schedule.descent().update(slopes, state.adam, state.arrays)
         arrays = optax.apply_updates(state.arrays, updates)
-        return State(arrays, adam, state.step + 1, ask(arrays, key))
+        return state._replace(arrays=arrays, adam=adam, step=state.step + 1, asked=ask(arrays, key))
 
     def finished(
         self, state: State, shares: NDArray[np.float64], rng: np.random.Generator
