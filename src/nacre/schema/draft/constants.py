@@ -18,6 +18,7 @@ from nacre.schema.draft.seen import Seen, name_of
 MOST_LISTS, MOST_NUMBERS = 40, 60  # columns that are looked at
 MOST_VALUES = 50  # of a list
 MOST_CONSTANTS = 10  # more are not confirmed one by one
+MOST_OF_ONE = 3  # of one number: where several lists say the same, one of them is enough
 BY_CHANCE = 20.0  # that all these rows have the number by luck has a chance of e^-20 or less
 
 
@@ -35,7 +36,11 @@ def constants(columns: Mapping[str, Column], seen: Mapping[str, Seen]) -> dict[s
         for each in _of(columns, seen, by, name)
     ]
     found.sort(key=lambda each: -each[0])
-    return {said: name for _, said, name in found[:MOST_CONSTANTS]}
+    offered: dict[str, str] = {}
+    for _, said, name in found:
+        if list(offered.values()).count(name) < MOST_OF_ONE and len(offered) < MOST_CONSTANTS:
+            offered[said] = name
+    return offered
 
 
 def _is_list(column: Column) -> bool:
@@ -67,5 +72,6 @@ def _of(
         share = float((known == tick).mean())
         if share < 1 and -rows * math.log(share) >= BY_CHANCE:
             other = Word.of_value(name_of(columns[by], value), tuple(columns))
-            amount = Scale(columns[name]).values(np.array([tick]))[0]
+            amount = Scale(columns[name]).values(np.array([tick]))[0].item()
+            amount = int(amount) if amount == int(amount) else amount
             yield rows, f"{Word.of_column(name)} = {amount} if {Word.of_column(by)} = {other}"
