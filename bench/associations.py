@@ -1,8 +1,9 @@
 """How many pairs of columns have another association, on subsets of public tables.
 
 20,000 rows of each, drawn by the seed, ε = 1, δ = 1e-5.  Two numbers are judged by their
-correlation, other pairs by Cramér's V.  Told of all pairs, and of those that are large enough for
-noise to leave something: of two numbers, or with 200 rows in a cell on average, numbers in 20 bins.
+correlation, other pairs by Cramér's V without what chance adds to it.  Told of all pairs, and of
+those that are large enough for noise to leave something: of two numbers, or with 200 rows in a cell
+on average, numbers in 20 bins.
 Medians of a number in groups of 1% of the rows or more are right within a tenth of its range.
 """
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from nacre.answers.answer import answer
+from nacre.answers.computed import computed_measurements
 from nacre.errors import NacreError
 from nacre.histograms.crosstable import Axis, CrossTable
 from nacre.histograms.measurement import MISSING
@@ -56,6 +57,17 @@ def test_what_follows_from_a_computed_column_is_computed_too():
     assert found.values == (("0", "3", "7"),)
     np.testing.assert_allclose(found.counts, [3, 100, 110])
     np.testing.assert_allclose(found.noise**2, [18, 36, 18])
+
+
+def test_histograms_are_what_is_answered():
+    found = {m.column: m for m in computed_measurements(SCHEMA, [BY_SEX], SCHEMA.names)}
+    assert set(found) == {"group", "price"}  # what is counted itself is told elsewhere
+    assert found["group"].low.tolist() == [0, 1, 3]  # A, B, and the code of gaps; C never occurs
+    for name, measurement in found.items():
+        said = answer(SCHEMA, [BY_SEX], name)
+        assert sorted(measurement.counts) == sorted(said.counts)
+        assert sorted(np.sqrt(measurement.variance)) == pytest.approx(sorted(said.noise))
+    assert found["price"].total_noise == pytest.approx(np.sqrt(8 * 9))
 
 
 def test_noise_is_not_counted_twice():

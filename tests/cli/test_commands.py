@@ -177,6 +177,13 @@ def test_evaluate_writes_a_report(fitted, tmp_path, monkeypatch):
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["scores"]
     assert "<html" in report.read_text()
+    report.write_text("an old one")
+    broken = ("--test", tmp_path / "none.csv")  # which nobody has looked for yet
+    refused = fitted.run(*asked, *broken, "-o", report)
+    assert refused.exit_code == 2 and f"{report} is there already" in refused.stderr
+    assert "--force" in refused.stderr and report.read_text() == "an old one"
+    assert fitted.run(*asked, "-o", report, "--force").exit_code == 0
+    assert "<html" in report.read_text()
     monkeypatch.chdir(tmp_path)
     assert json.loads(fitted.run(*asked).stdout)["scores"]
     assert not (tmp_path / "report.html").exists()  # nothing but what was asked for

@@ -52,6 +52,8 @@ def test_commands_run(page, desk):
         for line in block.text.replace("\\\n", " ").splitlines():
             assert line.startswith("$ nacre "), f"{page.name}: {line!r} is not a command"
             _, _, *arguments = shlex.split(line)
-            (desk / "draft.yaml").unlink(missing_ok=True)  # it is not overwritten, as it should be
+            if "--force" not in arguments:  # then nothing is overwritten, as it should be
+                for name in ("draft.yaml", "public.html", "report.html"):
+                    (desk / name).unlink(missing_ok=True)
             found = CliRunner().invoke(app, arguments)
             assert found.exit_code == 0, f"{page.name}: {line}\n{found.output}"

@@ -22,14 +22,19 @@ def test_command_writes_the_page_and_charges_the_ledger(model, tmp_path):
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("Safe to publish") and "safe to publish" in done.stderr
     first = page.read_text(encoding="utf-8")
-    assert run("publish", saved, "-o", page, "-n", "300", "--quiet").exit_code == 0
+    refused = run("publish", saved, "-o", page, "-n", "300")
+    assert refused.exit_code == 2 and "--force" in refused.stderr and str(page) in refused.stderr
+    assert run("publish", saved, "-o", page, "-n", "300", "--force", "--quiet").exit_code == 0
     assert page.read_text(encoding="utf-8") == first
 
     ledger = nacre.Ledger(tmp_path / "budget.db")
     ledger.open("people", epsilon=1, delta=1e-5)
     options = ("--data", tmp_path / "people.csv", "--epsilon", "0.5", "--delta", "1e-6")
     account = ("--ledger", tmp_path / "budget.db", "--dataset", "people")
-    done = run("publish", saved, "-o", page, "-n", "300", *options, *account, "--json")
+    asked = ("publish", saved, "-o", page, "-n", "300", *options, *account, "--json")
+    assert run(*asked).exit_code == 2
+    assert ledger.balance("people").spent_epsilon == 0  # refused before anything is spent
+    done = run(*asked, "--force")
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["bought"]["epsilon"] == pytest.approx(0.5, abs=1e-3)
     assert ledger.balance("people").spent_epsilon == pytest.approx(0.5)

@@ -149,6 +149,11 @@ def test_the_command_writes_both_and_refuses_other_names_first(model, tmp_path):
     assert "fill in what only you know" in done.stderr
     check(yaml.safe_load(registry.read_text(encoding="utf-8")), FIELDS)
     assert checklist.read_text(encoding="utf-8").startswith("# Checklist by NIST SP 800-226")
+    page.unlink()
+    checklist.write_text("filled in by hand")
+    done = run("--checklist", checklist)
+    assert done.exit_code == 2 and "--force" in done.stderr and not page.exists()
+    assert checklist.read_text() == "filled in by hand"
 
 
 def _with_empty(value):

@@ -100,6 +100,10 @@ def test_the_commands(tmp_path):
     done = run.invoke(app, ["schema", "import", str(file), "--sdv", "-o", str(tmp_path / "t.yaml")])
     assert done.exit_code == 0 and "reviewed: true" in done.output
     assert Schema.read(tmp_path / "t.yaml").names == tuple(COLUMNS)
+    for words in (["export", str(yaml), "-o", str(file)], ["import", str(file), "-o", str(yaml)]):
+        done = run.invoke(app, ["schema", *words, "--sdv"])
+        assert done.exit_code == 2 and "--force" in done.output
+        assert run.invoke(app, ["schema", *words, "--sdv", "--force"]).exit_code == 0
     file.write_text("{")
     assert "JSON" in run.invoke(app, ["schema", "import", str(file), "--sdv", "-o", "x"]).output
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nacre.histograms.crosstable import Axis, CrossTable
-from nacre.histograms.measurement import MISSING
+from nacre.histograms.crosstable import Axis, CrossTable, together
+from nacre.histograms.measurement import MISSING, Measurement
 from nacre.schema import Schema
 from nacre.schema.columns.scale import Scale
 from nacre.schema.facts.bound import LookUp
@@ -36,6 +36,22 @@ def computed_tables(
     found = list(tables)
     for fact in (fact for fact in facts if fact.column in needed):
         found = [new for table in found if (new := _looked_up(schema, table, fact)) is not None]
+    return found
+
+
+def computed_measurements(
+    schema: Schema, tables: Sequence[CrossTable], names: Sequence[str]
+) -> list[Measurement]:
+    """Histograms of those of the named columns that look-up tables compute: what `answer` says."""
+    facts = {fact.column for fact in schema.bound_facts if isinstance(fact, LookUp)}
+    found = []
+    for name in names:
+        table = together(computed_tables(schema, tables, [name]), [name]) if name in facts else None
+        if table is not None:
+            axis = table.axes[0]
+            order = np.lexsort((axis.low, axis.low == MISSING))  # gaps come last
+            low, high = axis.low[order], axis.high[order]
+            found.append(Measurement(name, low, high, table.counts[order], table.noise[order]))
     return found
 
 

@@ -203,12 +203,12 @@ def free(path: Path, *inputs: Path | None, force: bool) -> Path:
     return path
 
 
-def page(path: Path, *inputs: Path | None) -> Path:
-    """A path for a page, which an old page may give way to but no table."""
+def page(path: Path, *inputs: Path | None, force: bool) -> Path:
+    """A path for a page, which with `force` an old page gives way to, but no table."""
     writable(path, *inputs)
     if path.suffix.lower() not in (".html", ".htm"):
         stop(f"{path} is no name for a page. Give one that ends in .html.")
-    return path
+    return free(path, force=force)
 
 
 def pairs(given: list[str], option: str) -> dict[str, str]:

@@ -8,7 +8,16 @@ from typing import Annotated
 import typer
 
 from nacre.cli.console import page, progress, say, stop, tell
-from nacre.cli.options import Dataset, Json, Label, LedgerAddress, Quiet, SchemaFile, read_schema
+from nacre.cli.options import (
+    Dataset,
+    Force,
+    Json,
+    Label,
+    LedgerAddress,
+    Quiet,
+    SchemaFile,
+    read_schema,
+)
 from nacre.cli.publish import Public
 from nacre.partial import whole_or_none
 
@@ -38,6 +47,7 @@ def evaluate(
     dataset: Dataset = None,
     public: Public = False,
     seed: Annotated[int, typer.Option(help="Of everything that is sampled.")] = 0,
+    force: Force = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -45,7 +55,7 @@ def evaluate(
     if output is None and not as_json:
         output = Path("report.html")
     if output is not None:
-        page(output, real, schema, test, model, *synthetic)
+        page(output, real, schema, test, model, *synthetic, force=force)
     import nacre
     from nacre.rows.image_source import split_part
     from nacre.schema import KEEP

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from nacre.cli.console import FAILURE, page, progress, say, stop, tell, writable
+from nacre.cli.console import FAILURE, free, page, progress, say, stop, tell, writable
 from nacre.cli.options import BadRows, Dataset, Json, LedgerAddress, Misfits, Quiet
 from nacre.cli.paid import save_paid
 from nacre.cli.show import ModelFile
@@ -63,13 +63,14 @@ def publish(
         Path | None,
         typer.Option(help="Also write a checklist by NIST SP 800-226 (Markdown)."),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the output files.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Write a report on MODEL that is safe to publish; without --data no private row is read."""
     read = (model, synthetic, data, None if ledger is None else Path(ledger))
-    page(output, *read)
-    beside_it = _texts(registry, checklist, output, *read)
+    page(output, *read, force=force)
+    beside_it = _texts(registry, checklist, output, *read, force=force)
     for path in (synthetic, data):
         if path is not None and not path.exists():
             stop(f"There is no file or folder {path}.")
@@ -121,7 +122,9 @@ def _page(found: Any, output: Path, *, paid: bool) -> str | None:
     return None
 
 
-def _texts(registry: Path | None, checklist: Path | None, *others: Path | None) -> dict[Path, str]:
+def _texts(
+    registry: Path | None, checklist: Path | None, *others: Path | None, force: bool
+) -> dict[Path, str]:
     """Where to write what, found out before anything is spent."""
     wanted: dict[Path, str] = {}
     for path, kind, ends in (
@@ -134,5 +137,5 @@ def _texts(registry: Path | None, checklist: Path | None, *others: Path | None) 
         # So that a table that is given by mistake is not written over.
         if path.suffix.lower() not in ends:
             stop(f"--{kind} {path}: give a name that ends in {ends[0]}.")
-        wanted[path] = kind
+        wanted[free(path, force=force)] = kind
     return wanted

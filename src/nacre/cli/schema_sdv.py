@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from nacre.cli.console import say, stop, writable
-from nacre.cli.options import Quiet
+from nacre.cli.console import free, say, stop
+from nacre.cli.options import Force, Quiet
 from nacre.partial import whole_or_none
 
 Sdv = Annotated[bool, typer.Option("--sdv", help="SDV's metadata (the only form so far).")]
@@ -24,11 +24,12 @@ def import_(
         int | None,
         typer.Option("--rows", min=1, help="Rows of a person that count: sequence key as unit."),
     ] = None,
+    force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Make a schema of metadata of another tool; it has to be reviewed before a fit takes it."""
     _only_sdv(sdv)
-    writable(output)
+    free(output, metadata, force=force)
     from nacre.schema.sdv import from_sdv
 
     try:
@@ -54,11 +55,12 @@ def export(
     output: Annotated[Path, typer.Option("--output", "-o", help="The JSON file.")],
     sdv: Sdv = False,
     table: Annotated[str, typer.Option(help="What the table is called there.")] = "table",
+    force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Write SCHEMA as the metadata of another tool, for its metrics and synthesizers."""
     _only_sdv(sdv)
-    writable(output)
+    free(output, schema, force=force)
     from nacre.schema import Schema
     from nacre.schema.sdv import to_sdv, unsaid
 

@@ -33,6 +33,7 @@ class Evaluation:
         lmdp: for each table, the α-LMDP tests that were asked for.
         spent: what the ledger says of the data set, if one was given.
         seconds: how long it took.
+        silent: what was not measured, as nobody asked for it; empty if nothing.
     """
 
     schema: Schema
@@ -46,6 +47,7 @@ class Evaluation:
     seconds: float
     lmdp: Mapping[str, LmdpReport] = dataclasses.field(default_factory=dict)
     spent: Mapping[str, Any] | None = None
+    silent: str = ""
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -75,7 +77,7 @@ class Evaluation:
 
     def summary(self) -> str:
         """The overall picture in words and a few numbers, worst things first."""
-        lines = [CONFIDENTIAL, ""]
+        lines = [CONFIDENTIAL, "", *([self.silent, ""] if self.silent else [])]
         for table in self.tables:
             if len(self.tables) > 1:
                 lines += [f"{table}:"]
@@ -121,6 +123,7 @@ class Evaluation:
             "label": self.label,
             "schema": self.schema.digest,
             "notes": list(self.notes),
+            "silent": self.silent,
             "guarantees": dict(self.guarantees),
             "findings": {
                 table: [dataclasses.asdict(f) for f in found]

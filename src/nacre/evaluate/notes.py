@@ -4,9 +4,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
 from nacre.evaluate.scores.metric import Metric
 from nacre.evaluate.tables.comparison import CLASSIFIER_ROWS, DISTANCE_ROWS, TableComparison
+
+
+class Measure(Protocol):
+    """What a note says of a metric, of tables or of images."""
+
+    @property
+    def title(self) -> str:
+        """How the report calls it."""
+
+    @property
+    def quick(self) -> bool:
+        """Whether `metrics="quick"` includes it."""
+
+
+def silence(left: Iterable[Measure]) -> str:
+    """What the findings do not speak of, as nobody asked for these metrics; nothing if none."""
+    left = list(left)
+    quick = [metric.title for metric in left if metric.quick]
+    others = [metric.title for metric in left if not metric.quick]
+    if quick:
+        more = f', and {len(others)} more that `metrics="all"` has' if others else ""
+        return (
+            "Not everything was measured. Nothing is said here, good or bad, of what these would "
+            f'show (`metrics="quick"`): {"; ".join(quick)}{more}.'
+        )
+    if others:
+        rest = "; and others" if len(others) > 3 else ""
+        return (
+            f'Only the quick metrics were measured; `metrics="all"` measures {len(others)} more: '
+            f"{'; '.join(others[:3])}{rest}."
+        )
+    return ""
 
 
 def left_out(chosen: Sequence[Metric], usable: Sequence[Metric]) -> Iterable[str]:

@@ -15,8 +15,8 @@ from nacre.evaluate.images.evaluation import ImageEvaluation
 from nacre.evaluate.images.run import evaluate_images
 from nacre.evaluate.lmdp.report import column_sets, compare_sets
 from nacre.evaluate.measure import Progress, averaged, lacking, measure
-from nacre.evaluate.metrics import choose
-from nacre.evaluate.notes import left_out, sampled
+from nacre.evaluate.metrics import METRICS, choose
+from nacre.evaluate.notes import left_out, sampled, silence
 from nacre.evaluate.shadow import shadow_attack
 from nacre.evaluate.spending import spending
 from nacre.evaluate.tables.classifiers import PUBLISHED, QUICK, available
@@ -104,7 +104,8 @@ def evaluate(
     report("reading", None)
     rows = read_all(real, tables, test, schema)
     comparisons = rows.compare(label, models, seed, jobs)
-    usable = [m for m in chosen if not lacking(m, next(iter(comparisons.values())))]
+    first = next(iter(comparisons.values()))
+    usable = [m for m in chosen if not lacking(m, first)]
     if any(metric.group == "pairs" for metric in usable):
         comparisons = watch(comparisons)
     results = measure(usable, comparisons, report)
@@ -130,6 +131,7 @@ def evaluate(
         if sets
         else {},
         spent=spent,
+        silent=silence(m for m in METRICS.values() if m not in chosen and not lacking(m, first)),
         seconds=round(time.perf_counter() - started, 2),
     )
 

@@ -19,14 +19,14 @@ class Measurement:
         low: (cells,) the first tick of each cell, or its code; MISSING for a number's gaps.
         high: (cells,) the last tick, included; equal to `low` for codes.
         counts: (cells,) the noisy counts, which may be negative.
-        noise: their standard deviation.
+        noise: their standard deviation; one for all, or (cells,) one for each.
     """
 
     column: str
     low: NDArray[np.int64]
     high: NDArray[np.int64]
     counts: NDArray[np.float64]
-    noise: float
+    noise: float | NDArray[np.float64]
 
     @property
     def total(self) -> float:
@@ -36,4 +36,9 @@ class Measurement:
     @property
     def total_noise(self) -> float:
         """The standard deviation of `total`."""
-        return float(self.noise * np.sqrt(len(self.counts)))
+        return float(np.sqrt(self.variance.sum()))
+
+    @property
+    def variance(self) -> NDArray[np.float64]:
+        """(cells,) the square of each count's standard deviation."""
+        return np.broadcast_to(np.square(self.noise), self.counts.shape).astype(np.float64)

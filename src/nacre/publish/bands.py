@@ -103,7 +103,7 @@ def _band(
     bins = choose_bins(rows.schema, name, m.low, m.high, counts)
     synthetic = bins.add_up(counts) / rows.total
     noisy = bins.add_up(m.counts)
-    noise = m.noise * np.sqrt(np.bincount(bins.group, minlength=len(bins.names)))
+    noise = np.sqrt(bins.add_up(m.variance))
     z = deviations(len(m.counts) + 1)
     n, spread = total.total, z * total.total_noise
     if n <= 2 * spread:  # a table of so few rows is all noise
@@ -170,7 +170,7 @@ def _distance(
         shares, noisy = (
             np.bincount(group, each).astype(np.float64) for each in (known, m.counts / n)
         )
-        noise = m.noise * np.sqrt(np.bincount(group)) / n
+        noise = np.sqrt(np.bincount(group, m.variance)) / n
         part = tail / len(places)
         least = distance_at_least(shares, noisy, noise, tail=part) - slack
         most = distance_at_most(shares, noisy, noise, tail=part, fresh=fresh) + slack
@@ -199,7 +199,7 @@ def _inside(
     wide = measurement.high > measurement.low
     if stretches is not None:
         wide = (np.bincount(stretches) > 1)[stretches] | wide
-    noise = z * measurement.noise * np.sqrt(np.count_nonzero(wide))
+    noise = z * np.sqrt(measurement.variance[wide].sum())
     return float(np.clip((measurement.counts[wide].sum() + noise) / rows, 0.0, 1.0))
 
 

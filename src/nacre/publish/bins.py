@@ -59,8 +59,8 @@ def schema_cells(schema: Schema, name: str) -> tuple[Index, Index]:
 def cell_counts(rows: Rows, name: str, low: Index, high: Index) -> Array:
     """How many rows of a table lie in each cell; where they have weights, what these add up to."""
     if not rows.is_number(name):
-        codes = rows.bin(name).codes
-        return np.bincount(codes, rows.weights, len(low)).astype(np.float64)
+        coded = rows.bin(name)
+        return np.bincount(coded.codes, rows.weights, coded.size).astype(np.float64)[low]
     ticks = rows.ticks[rows.schema.layout.number(name)].astype(np.int64)
     missing = rows.missing(name)
     place = np.searchsorted(high[low != MISSING], ticks, side="left")
@@ -72,7 +72,7 @@ def cell_counts(rows: Rows, name: str, low: Index, high: Index) -> Array:
 def choose_bins(schema: Schema, name: str, low: Index, high: Index, counts: Array) -> Bins:
     """Bins for a column, from its cells and the synthetic rows in each."""
     if schema.columns[name].ticks is None:
-        return _values(schema, name, counts)
+        return _values(schema, name, low, counts)
     return _stretches(schema, name, low, high, counts)
 
 
@@ -122,9 +122,10 @@ def _places(low: Index, high: Index) -> Index:
     return place
 
 
-def _values(schema: Schema, name: str, counts: Array) -> Bins:
-    """Each value, or the most frequent ones and all others together."""
-    names = value_names(schema, name)
+def _values(schema: Schema, name: str, low: Index, counts: Array) -> Bins:
+    """Each value that has a cell, or the most frequent ones and all others together."""
+    known = value_names(schema, name)
+    names = [known[code] for code in low]
     ordered = schema.columns[name].type in {"ordinal", "boolean"} and len(names) <= MOST_BARS
     order = np.arange(len(names)) if ordered else np.argsort(-counts, kind="stable")
     # A single one left over has a name of its own.
@@ -135,5 +136,5 @@ def _values(schema: Schema, name: str, counts: Array) -> Bins:
     lumped = len(names) - len(kept)
     if lumped:
         said.append(f"{lumped:,} others")
-    codes = np.append(kept, [-1] * bool(lumped)).astype(np.int64)
+    codes = np.append(low[kept], [-1] * bool(lumped)).astype(np.int64)
     return Bins(group, tuple(said), codes, codes, np.ones(len(said), bool))

@@ -6,11 +6,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from nacre.answers import computed_measurements
 from nacre.errors import NacreError
 from nacre.histograms.measurement import Measurement
 from nacre.ledger import Ledger
 from nacre.model import Model
 from nacre.publish.bands import bands
+from nacre.publish.bins import cell_counts
 from nacre.publish.buying import Bought, buy, order, together
 from nacre.publish.findings import find
 from nacre.publish.images import PublicImages, publish_images
@@ -21,6 +25,11 @@ from nacre.publish.table import Table, synthetic_table
 from nacre.rows import ImageEncoder, TableEncoder
 from nacre.vault.plan import check_budget
 
+OWN = "the model's own histograms"
+ADDED_UP = (
+    "these added up, where a fact of the schema computes a column: true as far as the private rows "
+    "keep the fact"
+)
 BOUGHT = "histograms bought for this page"
 
 ROWS = 50_000
@@ -101,8 +110,13 @@ def _describe(
     model: Model, drawn: Table, bought: Bought | None, predictor: Predictor | None
 ) -> PublicReport:
     """The report: from here on there are noisy answers and synthetic rows only."""
-    measured: list[tuple[str, Measurement]] = [
-        ("the model's own histograms", m) for m in model.measurements
+    measured: list[tuple[str, Measurement]] = [(OWN, m) for m in model.measurements]
+    known = {m.column for _, m in measured}
+    unknown = [name for name in model.schema.names if name not in known]
+    measured += [
+        (ADDED_UP, m)
+        for m in computed_measurements(model.schema, model.released, unknown)
+        if np.isclose(cell_counts(drawn.rows, m.column, m.low, m.high).sum(), drawn.rows.total)
     ]
     if bought is not None:
         measured += [(BOUGHT, m) for m in bought.histograms]

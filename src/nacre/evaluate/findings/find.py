@@ -13,6 +13,7 @@ from nacre.evaluate.findings.gaps import column_gaps
 from nacre.evaluate.findings.groups import count_findings
 from nacre.evaluate.findings.identities import identity_findings
 from nacre.evaluate.findings.impossible import impossible_findings
+from nacre.evaluate.findings.labels import label_findings
 from nacre.evaluate.findings.models import model_findings
 from nacre.evaluate.findings.numbers import group_findings, shift_findings
 from nacre.evaluate.findings.pairs import pair_findings
@@ -45,6 +46,7 @@ def find(
         *(clock_findings(comparison.clocks) if "tv1" in mine else ()),
         *(shift_findings(comparison.shifts, schema) if "shifts" in mine else ()),
         *(group_findings(comparison.group_shifts, schema) if "group-medians" in mine else ()),
+        *(_labels(comparison) if "label-groups" in mine else ()),
         *(pair_findings(mine["association"], comparison.pairs) if "association" in mine else ()),
         *count_findings(mine.get("small-groups", ())),
         *model_findings(mine, comparison.label),
@@ -56,6 +58,12 @@ def find(
         *also,
     ]
     return tuple(sorted(found, key=lambda f: (ORDER[f.level], -f.weight)))
+
+
+def _labels(comparison: TableComparison) -> Iterator[Finding]:
+    if comparison.label is not None:
+        schema = comparison.real.schema
+        yield from label_findings(comparison.label_groups, comparison.label, schema)
 
 
 def _few(comparison: TableComparison) -> Iterator[Finding]:

@@ -1,68 +1,68 @@
 """What is said of pairs of values that never occur together in the real table, but here they do."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
 from nacre.evaluate.findings.finding import Finding
 from nacre.evaluate.findings.identities import broken_identities
+from nacre.evaluate.findings.never import value_findings
 from nacre.evaluate.findings.words import percent
 from nacre.evaluate.tables.comparison import TableComparison
-from nacre.evaluate.tables.rows import Coded
+from nacre.evaluate.tables.never import categories, never_together
 from nacre.schema.written import value_names
 
-EXPECTED = 20
-"""Real rows that would hold a pair if the two columns had nothing to do with each other: with none
-in spite of it, chance has a part of e^-20 in that."""
-MOST_COLUMNS, MOST_VALUES = 40, 500
 AVOID, CARE = 0.10, 0.02  # of the rows that hold such a pair
 
 
+SHOWN = 3
+
+
 def impossible_findings(comparison: TableComparison) -> Iterator[Finding]:
+    """Of all rows, then of the rows with single values: what never occurs in the real table."""
+    if not len(comparison.synthetic) or not len(comparison.real):
+        return
+    told = {frozenset(each.columns) for each in broken_identities(comparison)}
+    share, found = _held(comparison, told)
+    if share > CARE:
+        yield _of_all(comparison, share, found)
+        told |= {frozenset(each[1:3]) for each in found[:SHOWN]}
+    yield from value_findings(comparison, told)
+
+
+def _held(
+    comparison: TableComparison, told: Collection[frozenset[str]]
+) -> tuple[float, list[tuple[float, str, str, np.ndarray]]]:
     """The share of rows with a pair that never occurs, and the columns that it is of."""
     real, synthetic = comparison.real, comparison.synthetic
-    names = [
-        name
-        for name in real.names
-        if not real.is_number(name) and 1 < real.bin(name).size <= MOST_VALUES
-    ][:MOST_COLUMNS]
-    if not len(synthetic) or not len(real):
-        return
     rows = np.zeros(len(synthetic), bool)
     found: list[tuple[float, str, str, np.ndarray]] = []
-    told = {frozenset(each.columns) for each in broken_identities(comparison)}
-    for first, second in itertools.combinations(names, 2):
-        if {first, second} in told:
+    for first, second in itertools.combinations(categories(real), 2):
+        if frozenset((first, second)) in told:
             continue
         cells = [(real.bin(name), synthetic.bin(name)) for name in (first, second)]
-        never = _never(cells[0][0], cells[1][0])
+        never = never_together(cells[0][0], cells[1][0])
         held = never[cells[0][1].codes, cells[1][1].codes]
         if held.any():
             rows |= held
             found.append((float(held.mean()), first, second, held))
-    share = float(rows.mean())
-    if share <= CARE:
-        return
-    found.sort(key=lambda each: -each[0])
-    pairs = "; ".join(_said(comparison, each[1:3], each[3]) for each in found[:3])
-    yield Finding(
+    return float(rows.mean()), sorted(found, key=lambda each: -each[0])
+
+
+def _of_all(
+    comparison: TableComparison, share: float, found: Sequence[tuple[float, str, str, np.ndarray]]
+) -> Finding:
+    """What a share of all rows holds, and the pairs of columns that are worst."""
+    pairs = "; ".join(_said(comparison, each[1:3], each[3]) for each in found[:SHOWN])
+    return Finding(
         "avoid" if share > AVOID else "care",
         "Impossible pairs",
         f"{percent(share)} of the rows hold a pair of values that never occurs in the real table, "
-        f"although both are frequent: {pairs}{_others(len(found) - 3)}. If that is public, say it "
-        "in the schema, as a fact (`determined by`) or a constraint (`forbid`).",
+        f"although both are frequent: {pairs}{_others(len(found) - SHOWN)}. If that is public, "
+        "say it in the schema, as a fact (`determined by`) or a constraint (`forbid`).",
         20 * share,
     )
-
-
-def _never(first: Coded, second: Coded) -> np.ndarray:
-    """[values, values]: pairs that no real row holds, though many would by chance."""
-    both = first.codes.astype(np.int64) * second.size + second.codes
-    counts = np.bincount(both, minlength=first.size * second.size)
-    counts = counts.reshape(first.size, second.size)
-    expected = counts.sum(1)[:, None] * counts.sum(0) / max(counts.sum(), 1)
-    return np.asarray((counts == 0) & (expected >= EXPECTED))
 
 
 def _said(comparison: TableComparison, pair: tuple[str, str], held: np.ndarray) -> str:

@@ -30,6 +30,7 @@ class ImageEvaluation:
         counts: how many images there are of each, and of test images.
         spent: what the ledger says of the data set, if one was given.
         seconds: how long it took.
+        silent: what was not measured, as nobody asked for it; empty if nothing.
     """
 
     schema: ImageSchema
@@ -42,6 +43,7 @@ class ImageEvaluation:
     counts: Mapping[str, int]
     seconds: float
     spent: Mapping[str, Any] | None = None
+    silent: str = ""
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -63,7 +65,7 @@ class ImageEvaluation:
 
     def summary(self) -> str:
         """The overall picture in words and a few numbers, worst things first."""
-        lines = [CONFIDENTIAL, ""]
+        lines = [CONFIDENTIAL, "", *([self.silent, ""] if self.silent else [])]
         for table in self.tables:
             lines += [f"{table}:"] * (len(self.tables) > 1)
             lines += [f"  {finding.mark} {finding.text}" for finding in self.findings[table]] + [""]
@@ -95,6 +97,7 @@ class ImageEvaluation:
             "schema": self.schema.digest,
             "images": dict(self.counts),
             "notes": list(self.notes),
+            "silent": self.silent,
             "guarantees": dict(self.guarantees),
             "findings": {
                 table: [dataclasses.asdict(f) for f in found]

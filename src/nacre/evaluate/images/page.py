@@ -48,6 +48,7 @@ def render(evaluation: ImageEvaluation) -> str:
                 f"{evaluation.seconds:.0f} s.",
             ),
             public=False,
+            note=evaluation.silent,
         )
     )
 

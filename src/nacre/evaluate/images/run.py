@@ -13,8 +13,9 @@ from nacre.evaluate.images.comparison import Effort, ImageComparison, RealImages
 from nacre.evaluate.images.evaluation import ImageEvaluation
 from nacre.evaluate.images.findings import find
 from nacre.evaluate.images.metric import ImageMetric
-from nacre.evaluate.images.metrics import choose
+from nacre.evaluate.images.metrics import METRICS, choose
 from nacre.evaluate.images.reading import by_name, read_images, read_synthetic
+from nacre.evaluate.notes import silence
 from nacre.evaluate.scores.metric import scores_of
 from nacre.evaluate.scores.part import Part
 from nacre.evaluate.scores.score import Score
@@ -118,6 +119,11 @@ def evaluate_images(
             **{name: len(found.images) for name, found in sets.items()},
         },
         spent=spent,
+        silent=silence(
+            m
+            for m in METRICS.values()
+            if m not in chosen and (held is not None or "test" not in m.needs)
+        ),
         seconds=round(time.perf_counter() - started, 2),
     )
 

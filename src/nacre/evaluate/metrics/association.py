@@ -25,7 +25,7 @@ METRIC = Metric(
     low=0,
     high=2,
     meaning="How much the strength of the link between two columns changes (correlation of two "
-    "numbers, Cramér's V if either is a category).",
+    "numbers; Cramér's V, without what chance adds to it, if either is a category).",
     compute=compute,
     reference="fresh",
     quick=True,

@@ -21,6 +21,7 @@ def render_card(evaluation: Evaluation | ImageEvaluation) -> str:
     return fill(
         "card.html",
         banner=CONFIDENTIAL,
+        silent=evaluation.silent,
         tables=[{"name": name, "findings": f} for name, f in evaluation.findings.items()],
         guarantee="",
         head=["", *evaluation.tables, "real data", "better"],

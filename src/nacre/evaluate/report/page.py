@@ -51,6 +51,7 @@ def render(evaluation: Evaluation) -> str:
                 f"{evaluation.seconds:.0f} s.",
             ),
             public=False,
+            note=evaluation.silent,
         )
     )
 

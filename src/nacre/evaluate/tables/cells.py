@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from nacre.evaluate.tables.links import corrected_v
 from nacre.evaluate.tables.rows import Coded
 
 DENSE = 1 << 20
@@ -64,18 +65,16 @@ def total_variation(real: Coded, synthetic: Coded) -> float:
     return float(np.abs(p - q).sum() / 2)
 
 
-def cramers_v(cells: np.ndarray, share: np.ndarray, sizes: tuple[int, int]) -> float:
+def cramers_v(cells: np.ndarray, share: np.ndarray, sizes: tuple[int, int], rows: int) -> float:
     """Cramér's V of a two-way table: 0 for independent columns, 1 if one decides the other.
 
     V² = φ²/min(r-1, c-1), φ² = Σ p_ij²/(p_i· p_·j) - 1, where r and c count the rows and columns
-    of the table that occur at all. A table with a single row or column has V = 0.
+    of the table that occur at all; without what chance adds in so many `rows`, see `corrected_v`.
+    A table with a single row or column has V = 0.
     """
     first, second = np.divmod(cells, sizes[1])
-    rows = np.bincount(first, weights=share, minlength=sizes[0])
-    columns = np.bincount(second, weights=share, minlength=sizes[1])
-    fewest = min(np.count_nonzero(rows), np.count_nonzero(columns)) - 1
-    if fewest < 1:
-        return 0.0
+    upper = np.bincount(first, weights=share, minlength=sizes[0])
+    left = np.bincount(second, weights=share, minlength=sizes[1])
     used = share > 0
-    phi = np.sum(share[used] ** 2 / (rows[first[used]] * columns[second[used]])) - 1
-    return float(np.sqrt(max(phi, 0.0) / fewest))
+    phi = np.sum(share[used] ** 2 / (upper[first[used]] * left[second[used]])) - 1
+    return float(corrected_v(phi, np.count_nonzero(upper), np.count_nonzero(left), rows))

@@ -13,6 +13,7 @@ from nacre.evaluate.tables.features import Features
 from nacre.evaluate.tables.group_shifts import find_group_shifts
 from nacre.evaluate.tables.identities import find_identities
 from nacre.evaluate.tables.identity import Identity
+from nacre.evaluate.tables.label_groups import LabelGroups, find_label_groups
 from nacre.evaluate.tables.pairs import Pair, PairMatrices, Place, compare_pairs
 from nacre.evaluate.tables.randomness import generator
 from nacre.evaluate.tables.rows import Coded, Rows
@@ -89,6 +90,13 @@ class TableComparison:
     def group_shifts(self) -> tuple[Shift, ...]:
         """How far medians of numbers are off within groups."""
         return find_group_shifts(self.real, self.synthetic, self.rng("group-medians"))
+
+    @functools.cached_property
+    def label_groups(self) -> tuple[LabelGroups, ...]:
+        """How far the label is off by group; nothing without a label."""
+        if self.label is None:
+            return ()
+        return find_label_groups(self.real, self.synthetic, self.label)
 
     @functools.cached_property
     def clocks(self) -> tuple[Clock, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from nacre.evaluate.tables.links import corrected_v
 from nacre.evaluate.tables.rare import put_together
 from nacre.evaluate.tables.rows import Coded
 
@@ -100,13 +101,13 @@ def cramers_vs(
     shares = [_moved(f.share, p) for f, p in zip((first, second), places, strict=True)]
     expected = shares[0][:, None] * shares[1]
     ratio = np.divide(joint**2, expected, out=np.zeros_like(joint), where=expected > 0)
-    phi = np.maximum(_per_pair(ratio, first, second) - 1, 0.0)
+    phi = _per_pair(ratio, first, second) - 1
     occurring = [
         np.add.reduceat(share > 0, some.first, dtype=int)
         for share, some in zip(shares, (first, second), strict=True)
     ]
-    fewest = np.minimum(occurring[0][:, None], occurring[1]) - 1
-    return np.sqrt(np.where(fewest > 0, phi / np.maximum(fewest, 1), 0.0))
+    found = corrected_v(phi, occurring[0][:, None], occurring[1], len(first.codes))
+    return np.asarray(found)
 
 
 def compare_few(

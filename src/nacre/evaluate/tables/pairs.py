@@ -3,12 +3,13 @@
 import dataclasses
 import functools
 import itertools
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 
 from nacre.evaluate.tables.cells import cramers_v, joint, shares
 from nacre.evaluate.tables.few_valued import MOST_VALUES, compare_few
+from nacre.evaluate.tables.links import chance_correlation, chance_v
 from nacre.evaluate.tables.rare import moved, put_together
 from nacre.evaluate.tables.rows import Coded, Rows
 
@@ -50,12 +51,15 @@ class PairMatrices:
         total_variation: of the two-way marginal of each pair, numbers in 20 bins.
         real: association in the real table.
         synthetic: association in the synthetic table.
+        chance: by how much the associations of columns that have nothing to do with each other
+            differ by chance, exceeded for any pair in about one comparison of a hundred.
     """
 
     names: tuple[str, ...]
     total_variation: np.ndarray
     real: np.ndarray
     synthetic: np.ndarray
+    chance: np.ndarray
 
     def each(self, matrix: np.ndarray) -> np.ndarray:
         """The values of all pairs of a matrix, in the order of `places`."""
@@ -80,9 +84,9 @@ def compare_pairs(real: Rows, synthetic: Rows) -> PairMatrices:
     """Compare all two-way marginals, and the association within each pair.
 
     Association is Pearson's correlation (signed) for two numbers, on the rows where neither is
-    missing, and Cramér's V (0 to 1) on the binned table if either column is a category. There a
-    number that equal bins would hide in one of them is cut by the real table's quantiles, and
-    values that hardly any real row has are put together.
+    missing, and Cramér's V (0 to 1, without what chance adds to it) on the binned table if either
+    column is a category. There a number that equal bins would hide in one of them is cut by the
+    real table's quantiles, and values that hardly any real row has are put together.
     Categories with few values are compared by matrix products, so that a thousand of them take
     seconds; other pairs by one pass of integer counting each: fifty columns of a million rows take
     seconds too.
@@ -111,13 +115,29 @@ def compare_pairs(real: Rows, synthetic: Rows) -> PairMatrices:
             sizes = (first[0].size, second[0].size)
         else:
             sizes = (real.binned[i].size, real.binned[j].size)
-        for association, share in zip(associations, (p, q), strict=True):
-            association[i, j] = association[j, i] = cramers_v(cells, share, sizes)
+        for association, share, rows in zip(associations, (p, q), (real, synthetic), strict=True):
+            association[i, j] = association[j, i] = cramers_v(cells, share, sizes, len(rows))
     numbers = [i for i, name in enumerate(names) if real.is_number(name)]
     for association, rows in zip(associations, (real, synthetic), strict=True):
         if len(numbers) > 1:
             association[np.ix_(numbers, numbers)] = correlation(rows, [names[i] for i in numbers])
-    return PairMatrices(names, distance, *associations)
+    here, there = associations
+    return PairMatrices(names, distance, here, there, _chance(real, synthetic, seen))
+
+
+def _chance(real: Rows, synthetic: Rows, seen: Mapping[int, tuple[Coded, Coded]]) -> np.ndarray:
+    """By how much chance alone may change the association of each pair."""
+    columns = [seen[i][0] if i in seen else column for i, column in enumerate(real.binned)]
+    sizes = np.array([np.count_nonzero(np.bincount(column.codes)) for column in columns])
+    # The variance of a difference is the sum of both: as of one table of 1/(1/n + 1/m) rows.
+    rows = round(1 / (1 / len(real) + 1 / len(synthetic))) if len(real) and len(synthetic) else 1
+    found = chance_v(sizes, rows)
+    numbers = [i for i, name in enumerate(real.names) if real.is_number(name)]
+    if len(numbers) > 1:
+        gaps = [real.missing(real.names[i]) for i in numbers]
+        present = np.array([1.0 if gap is None else 1 - gap.mean() for gap in gaps]) * rows
+        found[np.ix_(numbers, numbers)] = chance_correlation(present, rows)
+    return found
 
 
 def _is_few_valued(rows: Rows, place: int) -> bool:

@@ -47,6 +47,7 @@ class Page:
         chapters: in the order of what matters.
         footer: a paragraph each.
         public: whether everybody may read it.
+        note: what a reader has to know before all else, below the lede; none if empty.
     """
 
     title: str
@@ -57,6 +58,7 @@ class Page:
     chapters: Sequence[Chapter]
     footer: Sequence[str]
     public: bool
+    note: str = ""
 
     @property
     def style(self) -> markupsafe.Markup:

@@ -14,12 +14,15 @@ from nacre.schema.columns.numeric import Integer, Real
 from nacre.schema.columns.scale import Scale
 from nacre.schema.constraints.statement import Word
 from nacre.schema.draft.guess import ENOUGH, FEW
+from nacre.schema.draft.kinds import alike
 from nacre.schema.draft.seen import Seen
 
 MOST_COLUMNS = 100  # among which orders are looked for
 MOST_ORDERS = 10  # of numbers; more are not confirmed one by one
 BY_CHANCE = 0.02  # of the rows would break an order of numbers if the two had nothing in common
 REACH = 0.25  # of the rows have less of the larger one than some row has of the smaller
+NEAR = 0.1  # of the median difference
+CLOSE = 0.005  # of the rows are so near to being equal
 Pair: TypeAlias = tuple[str, str]
 Values: TypeAlias = dict[str, np.ndarray]
 
@@ -32,7 +35,11 @@ def orders(columns: Mapping[str, Column], seen: Mapping[str, Seen]) -> list[tupl
     dates = _values(columns, seen, Datetime)
     numbers = _values(columns, seen, Integer | Real)
     chances = {pair: _chance(numbers, pair) for pair in _kept(numbers)}
-    bold = {pair: chance for pair, chance in chances.items() if chance >= BY_CHANCE}
+    bold = {
+        pair: chance
+        for pair, chance in chances.items()
+        if chance >= BY_CHANCE and _plausible(numbers, pair)
+    }
     boldest = sorted(_fewest(bold), key=lambda pair: -bold[pair])[:MOST_ORDERS]
     return [
         *((pair, "<=") for pair in sorted(_fewest(list(_kept(dates))))),
@@ -75,6 +82,23 @@ def _chance(values: Values, pair: Pair) -> float:
     low, high = (values[name][there] for name in pair)
     below = np.searchsorted(np.sort(high), low) / len(high)
     return float(below.mean()) if below.max() >= REACH else 0.0
+
+
+def _plausible(values: Values, pair: Pair) -> bool:
+    """Whether the two may be amounts of one kind, so that an order is more than luck.
+
+    By their names, or else because rows come close to being equal: of two that merely happen to be
+    ordered, as many would lie a little beyond as a little below, and none does.  Rows at the low
+    end of the smaller one do not count, as zeros are equal whatever they are zeros of.
+    """
+    said = alike(*pair)
+    if said is not None:
+        return said
+    there = ~(np.isnan(values[pair[0]]) | np.isnan(values[pair[1]]))
+    low, high = (values[name][there] for name in pair)
+    apart = (high - low)[low > low.min()]
+    near = int((apart <= NEAR * np.median(apart)).sum()) if len(apart) else 0
+    return near >= max(FEW, CLOSE * len(apart))
 
 
 def _signs(columns: Mapping[str, Column], values: Values, pair: Pair) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from nacre.schema.check import examine
 from nacre.schema.columns.column import Column
 from nacre.schema.constraints.constraint import understand
 from nacre.schema.constraints.statement import NotUnderstood
+from nacre.schema.draft.constants import constants
 from nacre.schema.draft.gaps import common_gaps, told_gaps
 from nacre.schema.draft.guess import ENOUGH
 from nacre.schema.draft.orders import Pair, orders, statement
@@ -43,13 +44,17 @@ def suggestions(schema: Schema, sample: Sample, again: Callable[[], Batches] | N
     facts = [*formulas(columns, seen), *tables, *common_gaps(seen), *told_gaps(columns, seen)]
     facts = compatible(facts, columns, label)
     ordered = orders(columns, seen)
-    broken = _broken(schema, facts, [statement(*each) for each in ordered], pass_over)
+    fixed = constants(columns, seen)
+    broken = _broken(schema, facts, [*(statement(*o) for o in ordered), *fixed], pass_over)
     facts = [fact for fact in facts if not broken.get(str(fact))]
     kept = [each for each in ordered if not broken.get(statement(*each))]
     some = again is None and sample.stride > 1
     return Suggested(
         tuple(fact.plain() for fact in facts),
-        tuple(statement(*each) for each in telling(kept, facts, columns, label)),
+        (
+            *(statement(*each) for each in telling(kept, facts, columns, label)),
+            *_unsaid(fixed, broken, facts, columns, label),
+        ),
         rows=rows.num_rows if some else sample.seen,
         some=some,
         remarks={str(fact): said for fact, said in tables.items() if said},
@@ -94,6 +99,19 @@ def telling(
         if pair not in found and not surely_ordered(columns, bound, *pair):
             found[pair] = sign
     return list(found.items())
+
+
+def _unsaid(
+    fixed: Mapping[str, str],
+    broken: Mapping[str, int],
+    facts: Sequence[Fact],
+    columns: Mapping[str, Column],
+    label: str | None,
+) -> list[str]:
+    """Constants that all rows keep, but of columns that a fact computes anyway."""
+    _, bound, _ = understand_facts(facts, columns, label, known=True)
+    computed = {each.column for each in bound}
+    return [said for said, name in fixed.items() if not broken.get(said) and name not in computed]
 
 
 def _broken(

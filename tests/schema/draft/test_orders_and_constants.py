@@ -1,0 +1,98 @@
+"""Orders only of amounts of one kind, and numbers that are constant where a list has a value."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import nacre
+from nacre.schema.draft.kinds import alike
+
+N = 3000
+
+
+def complaints(seed=0, **changed):
+    """Refunds below the delay in every row, as it happens; season tickets that cost 89."""
+    rng = np.random.default_rng(seed)
+    ticket = rng.choice(["single", "return", "season"], N, p=[0.5, 0.3, 0.2])
+    fare = np.where(ticket == "season", 89, rng.integers(5, 150, N))
+    refunded = rng.random(N) < 0.3
+    refund = np.where(refunded, (fare * rng.choice([0.25, 0.5, 1.0], N)).round(), 0).astype(int)
+    columns = {
+        "ticket": ticket,
+        "refunded": np.where(refunded, "yes", "no"),
+        "fare": fare,
+        "refund": refund,
+        "delay_minutes": refund + rng.integers(0, 120, N),
+    }
+    return pd.DataFrame(columns | changed)
+
+
+def offered(frame):
+    return nacre.draft(frame).suggested.constraints
+
+
+def test_amounts_of_different_kinds_are_not_ordered():
+    assert "refund <= fare" in offered(complaints())
+    assert not [each for each in offered(complaints()) if "delay" in each]
+
+
+def test_names_that_say_nothing_leave_it_to_the_rows():
+    def renamed(frame):
+        return frame.rename(columns={"refund": "b", "fare": "c", "delay_minutes": "d"})
+
+    assert "b <= c" in offered(renamed(complaints()))
+    rng = np.random.default_rng(1)
+    # Ordered in every row, but by luck: few rows come near to being equal.
+    low, high = rng.normal(100, 10, N).round(), rng.normal(180, 10, N).round()
+    far = pd.DataFrame({"q": low.clip(60, 145), "v": high.clip(115, 220)})
+    far["v"] = np.maximum(far["v"], far["q"] + 3)
+    assert not offered(far.astype(int))
+    near = far.assign(v=far["q"] + rng.integers(0, 60, N))
+    assert offered(near.astype(int)) == ("q <= v",)
+
+
+def test_constants_of_a_value_are_offered_and_hold():
+    found = nacre.draft(complaints())
+    assert {"fare = 89 if ticket = season", "refund = 0 if refunded = no"} <= {
+        *found.suggested.constraints
+    }
+    confirmed = nacre.Schema(found.schema.columns, constraints=found.suggested.constraints)
+    assert not any(confirmed.check(pa.Table.from_pandas(complaints())).constraints.values())
+    worse = complaints(fare=np.where(np.arange(N) == 7, 90, complaints()["fare"]))
+    worse.loc[7, "ticket"] = "season"
+    assert "fare = 89 if ticket = season" not in offered(worse)
+
+
+def test_constants_that_say_nothing_are_not_offered():
+    # All rows of a value have the number, but so have nearly all others.
+    rng = np.random.default_rng(2)
+    extra = np.where(rng.random(N) < 0.002, 7, 0)
+    ticket = complaints()["ticket"]
+    assert not [
+        each
+        for each in offered(complaints(extra=np.where(ticket == "season", 0, extra)))
+        if each.startswith("extra")
+    ]
+    # A look-up table says it all.
+    price = ticket.map({"single": 3, "return": 5, "season": 89})
+    found = nacre.draft(complaints(price=price)).suggested
+    assert not [each for each in found.constraints if each.startswith("price")]
+    assert any("price determined by ticket" in fact for fact in found.facts)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("refund", "delay_minutes", False),
+        ("waitMinutes", "stay_hours", False),
+        ("wait", "stay_hours", True),
+        ("stay_days", "visits", False),
+        ("children", "rooms", None),
+        ("bp_low", "bp_high", True),
+        ("alpha", "beta", None),
+        ("alpha", "fare", None),
+    ],
+)
+def test_what_names_say(first, second, same):
+    assert alike(first, second) is same
