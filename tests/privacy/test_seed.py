@@ -29,7 +29,7 @@ from nacre.vault import (
     Teacher,
     Votes,
 )
-from nacre.vault.doors.grid import FACTOR_ONE, grid_places
+from nacre.vault.doors.grid import grid_places
 from nacre.vault.exact_sum import ExactSum
 
 SIZE = 16
@@ -147,7 +147,7 @@ def test_released_sums_lie_on_one_public_grid_whatever_the_rows(rows):
         exact = ExactSum(lambda row: place_of(row) / 3.0, ONE, TableEncoder.of(SCHEMA), None)
         places = grid_places(vault.releases[0], ONE, exact.units)
         step = math.floor(exact.units[0] * 2.0**places)
-        whole = answer.values * (step / exact.units[0]) * FACTOR_ONE
+        whole = answer.values * (step / exact.units[0])
         assert np.abs(whole - np.rint(whole)).max() < 1e-3
         assert np.abs(answer.values).max() > 0
         # Not a coarser grid, which would tell sums of other rows apart.

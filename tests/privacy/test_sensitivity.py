@@ -21,6 +21,8 @@ from nacre.histograms.cells import NumberColumn, table_columns
 from nacre.histograms.weights import NORM, column_weights
 from nacre.methods.heaps import heaps_question
 from nacre.methods.mosaic.finer import finer_question
+from nacre.methods.mosaic.mosaic import Mosaic
+from nacre.methods.mst import MST
 from nacre.methods.standardize import CELLS, scale_questions
 from nacre.rows import Label, Row, TableEncoder
 from nacre.schema import Categorical, Integer, Real, Schema
@@ -119,6 +121,13 @@ def histograms_of_numbers():
 def weighted_histograms():
     """A histogram of every column with its own weight, as Mosaic, MST and AIM ask for them."""
     columns = table_columns(ENCODER.layout, None, 512)
+    asked = [
+        question.bound.segments[0].norm
+        for method in (Mosaic(), MST())
+        for question in method.questions(ENCODER, Adjacency.ADD_REMOVE, None)
+        if question.name == "histograms"
+    ]
+    assert asked == [NORM, NORM]
     bound = block({"size": sum(c.size for c in columns), "norm": NORM, "signed": False})
     return single_features(cell_places(ENCODER.layout, columns), column_weights(columns)), bound
 

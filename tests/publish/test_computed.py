@@ -7,8 +7,9 @@ from tests.publish.people import SMALL
 
 import nacre
 from nacre.evaluate.tables.reading import read
-from nacre.histograms.measurement import Measurement
+from nacre.histograms.measurement import MISSING, Measurement
 from nacre.publish.bands import bands
+from nacre.publish.bins import cell_counts
 from nacre.schema import Categorical, Integer, Schema
 
 CODES = ["A1", "A2", "A3", "B1"]
@@ -43,6 +44,16 @@ def test_the_page_measures_what_tables_answers():
         model.answer("twice")
     (told,) = [f.text for f in page.findings if "was not measured" in f.text]
     assert "twice" in told and "group" not in told
+
+
+def test_rows_between_or_beyond_the_cells_of_a_computed_number_are_in_none():
+    columns = {"price": Integer(low=0, high=100, nullable=True)}
+    table = pd.DataFrame({"price": pd.array([10, 20, 15, 90, None], "Int64")})
+    held = read(table, Schema(columns), "a table")
+    cells = np.array([10, 20])
+    assert cell_counts(held, "price", cells, cells).tolist() == [1, 1]
+    gap = np.append(cells, MISSING)
+    assert cell_counts(held, "price", gap, gap).tolist() == [1, 1, 1]
 
 
 def test_bands_hold_where_noise_differs_from_cell_to_cell():

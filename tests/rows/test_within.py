@@ -83,6 +83,18 @@ def test_a_draft_counts_persons_and_finds_what_does_not_change():
     nacre.Schema.parse(text.replace("reviewed: false", "reviewed: true"))
 
 
+def test_what_one_person_always_has_is_not_offered_as_a_rule():
+    rng, persons = np.random.default_rng(0), np.repeat(np.arange(400), 8)
+    ticket = rng.choice(["single", "season"], len(persons), p=[0.7, 0.3]).astype(object)
+    fare = np.where(ticket == "season", 89, rng.integers(5, 9000, len(persons)))
+    table = pd.DataFrame({"who": persons, "ticket": ticket, "fare": fare})
+    one = pd.DataFrame({"who": 400, "ticket": "by hand", "fare": 4321}, index=range(80))
+    found = nacre.draft(pd.concat([table, one]), unit={"column": "who", "rows": 5}, rare="other")
+    assert "fare = 89 if ticket = season" in found.suggested.constraints
+    assert "4321 if" not in found.to_yaml()
+    assert found.schema.columns["ticket"].values == ("season", "single")
+
+
 def test_how_many_rows_count_may_be_read_from_the_rows():
     table = visits()
     many = table.groupby("who").size()

@@ -15,8 +15,10 @@ from nacre.rows import open_source
 from nacre.rows.unit import Roster
 from nacre.rows.within import changes, few_holders, several
 from nacre.schema import Categorical, Column, Ordinal, Schema
+from nacre.schema.constraints.statement import Word
 from nacre.schema.draft.found import Draft, rare_ends
 from nacre.schema.draft.guess import ENOUGH, FEW
+from nacre.schema.draft.suggested import Suggested
 
 NEARLY = 0.02  # of the persons with several rows: a column that changes within no more is named
 
@@ -48,6 +50,7 @@ def of_persons(found: Draft, data: object, *, gather: bool, choose: bool = False
     found = dataclasses.replace(
         found,
         schema=schema,
+        suggested=_held_by_many(found.suggested, rare, schema),
         rare=rare,
         counted="persons",
         constant=tuple(same),
@@ -80,12 +83,26 @@ def _words(column: Column, few: set[int]) -> tuple[str, ...]:
     return tuple(end for end, tick in ends if tick in few)
 
 
+def _held_by_many(
+    suggested: Suggested, rare: dict[str, tuple[str, ...]], schema: Schema
+) -> Suggested:
+    """Without constraints on values that few persons hold, however many rows these have."""
+    few = tuple(
+        f" if {Word.of_column(name)} = {Word.of_value(value, schema.columns)}"
+        for name, values in rare.items()
+        for value in values
+    )
+    kept = [said for said in suggested.constraints if not str(said).endswith(few)]
+    return dataclasses.replace(suggested, constraints=tuple(kept))
+
+
 def _gathered(found: Draft) -> Draft:
     """Values that few persons hold as 'other', where a list is left.
 
     Not of columns that suggested facts may speak of, whose tables list them: there they are marked.
+    Suggested constraints speak of no such value.
     """
-    told = f"{found.suggested.facts} {found.suggested.constraints}"
+    told = str(found.suggested.facts)
     columns, rare = dict(found.schema.columns), dict(found.rare)
     for name, column in found.schema.columns.items():
         kept = [v for v in getattr(column, "values", ()) if v not in rare.get(name, ())]

@@ -104,7 +104,8 @@ def learn_on_codes(method: MERF, vault: Vault, plan: Plan, *, key: Any) -> Abstr
     state = vault.train(training, program, rows=rows, key=first)  # type: ignore[arg-type]
     trained = state["average"]
     arrays = jax.tree.map(np.asarray, trained["encoder"])
-    features = _features(method, vector, autoencoder, arrays, question, rng)  # type: ignore[arg-type]
+    images = encoder.kind == "image" and anchors is not None
+    features = _features(method, vector, autoencoder, arrays, question, rng, images=images)  # type: ignore[arg-type]
     sums = vault.sum(question, features)  # type: ignore[arg-type]
     return _fit_codes(
         method, vault, vector, autoencoder, trained, features, sums, rng=rng, key=second
@@ -118,14 +119,18 @@ def _features(
     arrays: list[dict[str, NDArray[np.float32]]],
     question: Sum,
     rng: np.random.Generator,
+    *,
+    images: bool,
 ) -> CodeFeatures:
-    """Fourier features of codes, on the scale that made-up rows' codes have."""
+    """Fourier features of codes, on the scale that made-up rows' codes have: all of it public."""
     import jax.numpy as jnp
 
     from nacre.embed.codes import CodeFeatures, code_frequencies
 
     codes = run(autoencoder.encoder, arrays, vector.made_up(TRIED, rng), np)
     distance = max(0.01, math.sqrt(2 * float(codes.var(axis=0).sum())))
+    if images:  # of random pixels all codes are alike; those of a class may lie a margin around it
+        distance = max(distance, method.margin)
     matrix = code_frequencies(
         blocks=method.blocks,
         width=question.bound.size // 2 // method.blocks,

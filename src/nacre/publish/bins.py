@@ -57,16 +57,22 @@ def schema_cells(schema: Schema, name: str) -> tuple[Index, Index]:
 
 
 def cell_counts(rows: Rows, name: str, low: Index, high: Index) -> Array:
-    """How many rows of a table lie in each cell; where they have weights, what these add up to."""
+    """How many rows of a table lie in each cell; where they have weights, what these add up to.
+
+    Rows that lie in none, as cells of a computed number need not cover its range, are not counted.
+    """
     if not rows.is_number(name):
         coded = rows.bin(name)
         return np.bincount(coded.codes, rows.weights, coded.size).astype(np.float64)[low]
     ticks = rows.ticks[rows.schema.layout.number(name)].astype(np.int64)
     missing = rows.missing(name)
-    place = np.searchsorted(high[low != MISSING], ticks, side="left")
+    known = int((low != MISSING).sum())
+    place = np.searchsorted(high[:known], ticks, side="left")
+    inside = (place < known) & (np.append(low[:known], 0)[place] <= ticks)
     if missing is not None:
-        place[missing] = len(low) - 1
-    return np.bincount(place, rows.weights, len(low)).astype(np.float64)
+        place[missing], inside[missing] = known, known < len(low)
+    weights = inside if rows.weights is None else inside * rows.weights
+    return np.bincount(place, weights, known + 1)[: len(low)].astype(np.float64)
 
 
 def choose_bins(schema: Schema, name: str, low: Index, high: Index, counts: Array) -> Bins:

@@ -39,7 +39,7 @@ def generator():
         bins=np.array([0, 0, 1, 1, 2, 2, 0, 1, 2, 0, 1]),
         inside=inside.astype(np.float32),
         counts=np.ones((2, 11), np.float32),
-        noise=3.0,
+        noise=np.array([3.0, 2.0, 1.0]),
         sizes=(6, 3, 2),
         most=512,
         label=LABEL,
@@ -123,7 +123,7 @@ def damaged(config, arrays, what):
         case "unknown column":
             tree["cliques"][1][1] = 9
         case "noise":
-            config["noise"] = -1.0
+            arrays["noise"][1] = 0.0
         case "few cells" | "many cells":
             config["most"] = 3 if what == "few cells" else 10**12
         case "far bin":

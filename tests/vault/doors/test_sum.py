@@ -91,10 +91,38 @@ def test_noise_is_fresh_each_time():
 
 @pytest.mark.parametrize("norm", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("size", [1, 300])
-def test_noise_is_at_least_2_to_the_16_grid_steps_a_square_root(log, norm, size):
-    bound = Bound(segments=(Segment(size=size, norm=norm),))
-    ask(lambda row: jnp.ones(size) * norm, bound, epsilon=20.0)
-    assert log[-1][1] >= 2**16 * math.sqrt(size)
+def test_noise_is_at_least_2_to_the_24_grid_steps_a_square_root(log, norm, size):
+    for by, weight in ((None, None), (Y, (1.0, 0.3))):  # labels' weights make a finer grid, or not
+        bound = Bound(segments=(Segment(size=size, norm=norm),), by=by)
+        ask(lambda row: jnp.ones(size) * norm, bound, epsilon=20.0, weight=weight)
+        assert log[-1][1] >= 2**24 * math.sqrt(size)
+
+
+@pytest.mark.parametrize("epsilon", [0.02, 1.0])
+def test_millions_of_persons_fit_into_one_cell_of_weighted_counts(epsilon):
+    """Parts of persons are fine steps; counts with weights, many of them, are not to reach 2^62."""
+    schema = Schema(columns=SCHEMA.columns, unit={"column": "who", "rows": 3})
+    asked = question(Bound(segments=(Segment(size=9, norm=4096.0, signed=False),), by=Y))
+    rows = table(3).append_column("who", pa.array([0, 1, 2]))
+    vault = open_vault(rows, schema, asked, epsilon=epsilon)
+
+    def features(row):
+        return jnp.zeros(1, jnp.int32), jnp.full(1, 4096, jnp.int32)
+
+    exact = ExactSum(features, asked.bound, vault.encoder)
+    lattice = grid.Grid.of(asked, vault.plan.find(asked).release, exact)
+    persons = np.full((2, 9), 30_000_000 * 4096 * exact.whole, np.int64)
+    values, _ = lattice.values(lattice.integers(persons, np.zeros(2, np.int64)))
+    assert values / 4096 == pytest.approx(np.full((2, 9), 3e7), rel=1e-9)
+
+
+def test_a_sum_that_is_cut_off_says_so(monkeypatch):
+    monkeypatch.setattr(sum_door, "add_discrete_gaussian", lambda sums, scale: sums)
+    with pytest.warns(UserWarning, match="cut off"):
+        monkeypatch.setattr(
+            ExactSum, "over", lambda *_: (np.full((1, 1), 1 << 61), np.zeros(1, np.int64))
+        )
+        ask(numbers, BOUND)
 
 
 def test_weights_of_segments_and_labels_are_undone(log):
@@ -120,7 +148,7 @@ def test_label_weights_only_shrink_what_is_released(monkeypatch):
         sum_door, "add_discrete_gaussian", lambda sums, scale: seen.append(sums) or sums
     )
     bound = Bound(segments=BOUND.segments, by=Y, count=1.0)
-    for weight in (None, (1.0, 0.25)):
+    for weight in ((1.0, 1.0), (1.0, 0.25)):
         ask(numbers, bound, weight=weight)
     plain, weighted = seen
     np.testing.assert_array_equal(weighted[0], plain[0])

@@ -93,7 +93,7 @@ def make_questions(
     require_mbi()
     label = None if design.label is None else encoder.label
     given = f" for each value of '{label.name}'" if label else ""
-    size, width = sum(column.size for column in design.columns), len(design.columns)
+    size = sum(column.size for column in design.columns)
     left = 1 - first if design.pairs else 1.0
     heaped = heaps_question(design.columns, encoder.layout, heaps * left)
     spent = sum(question.share for question in heaped)
@@ -102,7 +102,7 @@ def make_questions(
         meaning="how many rows lie in each cell of each column" + given,
         bound=Bound(segments=(Segment(size=size, norm=NORM, signed=False),), by=label),
         share=first if design.pairs else 1.0 - spent,
-        unit=NORM / math.sqrt(width),
+        unit=float(column_weights(design.columns).min()),
     )
     if not design.pairs:
         return (histograms, *heaped)

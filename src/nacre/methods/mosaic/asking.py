@@ -20,6 +20,7 @@ from nacre.embed.marginals import (
 )
 from nacre.embed.ticks import tick_features
 from nacre.histograms.atoms import Atoms, Look, find_atoms, looked_at
+from nacre.histograms.cells import NumberColumn
 from nacre.histograms.heaps import Heaps
 from nacre.histograms.histograms import Histograms, deviation
 from nacre.histograms.weights import NORM, column_weights
@@ -70,11 +71,13 @@ def ask_histograms(
     """The first answers, and the questions that are left."""
     encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
     rest, counted = list(questions), None
-    weights = column_weights(design.columns)
     if design.adapts:
         sizes = vault.sum(rest.pop(0), no_features)
-        one = vault.noise(rest[0]) / weights.min()
-        design = design.resolved(encoder, sizes.total, one)
+        weights = column_weights(design.columns)
+        # Of numbers, which it is about, all that have many cells have one weight.
+        kinds = zip(weights.tolist(), design.columns, strict=True)
+        one = max(weight for weight, kind in kinds if isinstance(kind, NumberColumn))
+        design = design.resolved(encoder, sizes.total, vault.noise(rest[0]) / one)
         counted = None if sizes.counts is None else (sizes.counts, sizes.count_noise)
     columns, places = design.columns, cell_places(encoder.layout, design.columns)
     weights = column_weights(columns)

@@ -17,7 +17,7 @@ import math
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 from nacre.histograms.cells import EXACT_TICKS
-from nacre.histograms.weights import NORM
+from nacre.histograms.weights import NORM, column_weights
 from nacre.methods.heaps import MEANING, heaps_question
 from nacre.methods.method import AbstractMethod, Outlook
 from nacre.methods.mosaic.design import Design, design_of
@@ -160,7 +160,7 @@ class Mosaic(AbstractMethod):
         """Histograms by class, then pairs of bins by class, then tables of several columns."""
         design, label = self.design(encoder), encoder.label
         given = f" for each value of '{label.name}'" if label else ""
-        size, columns = sum(column.size for column in design.columns), len(design.columns)
+        size = sum(column.size for column in design.columns)
         before: tuple[Sum, ...] = ()
         if design.adapts:
             before = (sizes_question(label, given),)
@@ -176,7 +176,7 @@ class Mosaic(AbstractMethod):
             name=HISTOGRAMS,
             bound=Bound(segments=(histograms,), by=label),
             share=self._first(design) if design.joined > 1 else 1.0 - spent,
-            unit=NORM / math.sqrt(columns),
+            unit=float(column_weights(design.columns).min()),
             meaning="how many rows lie in each cell of each column" + given,
         )
         if design.joined < 2:

@@ -6,8 +6,10 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from nacre.histograms.cells import CodeColumn
-from nacre.histograms.weights import NORM, column_weights
+from nacre.histograms.weights import column_weights
 from nacre.methods.method import Outlook
 from nacre.methods.mosaic.design import Design
 from nacre.methods.mosaic.mosaic import AGAIN, HISTOGRAMS, PAIRS
@@ -36,8 +38,8 @@ def outlook_of(design: Design, encoder: TableEncoder, plan: Plan, rows: int) -> 
     for asked in plan.asked:
         if asked.question.name == HISTOGRAMS:
             weights = column_weights(design.columns)
-            one = asked.release.noise * math.sqrt(len(weights)) / NORM  # of a typical column
-            label = 4 * one / rows if classes > 1 else 0.0
+            typical = asked.release.noise / float(np.median(weights))
+            label = 4 * typical / rows if classes > 1 else 0.0
             noise = asked.release.noise * math.sqrt(classes) / weights
             long = [
                 f"{encoder.layout.codes[column.code].name} ({column.size:,} values)"

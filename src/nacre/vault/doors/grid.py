@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nacre.vault.doors.sum import Sum
     from nacre.vault.exact_sum import ExactSum
 
-FACTOR_ONE = 1 << 8  # what a label's weight of one is in integers
+FACTOR_ONE = 1 << 8  # what a label's weight of one is in integers, where labels have weights
 
 Integers = NDArray[np.int64]
 
@@ -35,7 +35,8 @@ class Grid:
         steps: steps of the grid in one unit of a segment's features.
         count_step: steps of the grid in one unit of the counts.
         whole: what a count of one is in integers.
-        factors: of each class, its public weight in units of 2^-8.
+        one: what a weight of one is in integers: 2^8, or 1 where no class has a weight of its own.
+        factors: of each class, its public weight in these units.
         scale: of the noise, in steps.
     """
 
@@ -44,14 +45,15 @@ class Grid:
     steps: tuple[float, ...]
     count_step: int
     whole: int
+    one: int
     factors: Integers
     scale: float
 
     @classmethod
     def of(cls, question: Sum, release: Release, exact: ExactSum) -> Self:
         """Refuses segments that no grid of 64 bits can hold together."""
-        bound = question.bound
-        places = grid_places(release, bound, exact.units, exact.whole)
+        bound, one = question.bound, 1 if question.weight is None else FACTOR_ONE
+        places = grid_places(release, bound, exact.units, exact.whole, one)
         sizes = zip(bound.segments, exact.units, strict=True)
         units = tuple(math.floor(s.weight * unit * 2.0**places) for s, unit in sizes)
         return cls(
@@ -60,8 +62,9 @@ class Grid:
             steps=tuple(step / unit for step, unit in zip(units, exact.units, strict=True)),
             count_step=math.floor(bound.count / exact.whole * 2.0**places),
             whole=exact.whole,
-            factors=_factors(question.weight, bound.classes),
-            scale=release.noise * 2.0**places * FACTOR_ONE,
+            one=one,
+            factors=_factors(question.weight, bound.classes, one),
+            scale=release.noise * 2.0**places * one,
         )
 
     @property
@@ -94,18 +97,22 @@ class Grid:
         )
 
 
-def grid_places(release: Release, bound: Bound, units: Sequence[float], whole: int = 1) -> int:
+def grid_places(
+    release: Release, bound: Bound, units: Sequence[float], whole: int = 1, one: int = 1
+) -> int:
     """Binary places of the one fine grid on which one discrete Gaussian serves every segment.
 
-    `units` are those of the sums; a count of one is `whole` in integers.
+    `units` are those of the sums; a count of one is `whole` in integers, a weight of one is `one`.
     """
     sizes = [u * s.weight for u, s in zip(units, bound.segments, strict=True)]
     finest = min([*sizes, bound.count / whole] if bound.count else sizes)
-    # Steps are rounded down, which wastes noise: hardly any of parts of persons, which are no
-    # powers of two.
-    more = 8 if whole == 1 else 14
-    places = max(grid_bits(release.noise, release.size), math.ceil(-math.log2(finest)) + more)
-    if release.noise * 2.0**places * FACTOR_ONE * 2**6 >= LARGEST:
+    # Steps are rounded down, which wastes noise: less than a thousandth of parts of persons, which
+    # are no powers of two.  A finer grid would end within the tables that people have.
+    more = 8 if whole == 1 else 10
+    # What weights do not make finer, the grid is itself: the noise is at least 2^24 sqrt(size).
+    fine = grid_bits(release.noise, release.size) + (FACTOR_ONE // one).bit_length() - 1
+    places = max(fine, math.ceil(-math.log2(finest)) + more)
+    if release.noise * 2.0**places * one * 2**6 >= LARGEST:
         raise NacreError(
             "The segments' norms or weights are too far apart for one grid of 64-bit integers. "
             "Bring them closer together, or ask in two sums."
@@ -113,10 +120,10 @@ def grid_places(release: Release, bound: Bound, units: Sequence[float], whole: i
     return places
 
 
-def _factors(weight: Sequence[float] | None, classes: int) -> Integers:
-    """Public weights by class as whole multiples of 2^-8."""
+def _factors(weight: Sequence[float] | None, classes: int, one: int) -> Integers:
+    """Public weights by class in integers, rounded down."""
     given = (1.0,) * classes if weight is None else weight
-    return np.array([max(1, math.floor(w * FACTOR_ONE)) for w in given], np.int64)
+    return np.array([max(1, math.floor(w * one)) for w in given], np.int64)
 
 
 def _scaled(sums: Integers, steps: Integers | int, largest: int = LARGEST) -> Integers:

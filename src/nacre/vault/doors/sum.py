@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, final
 
@@ -13,8 +14,8 @@ from numpy.typing import NDArray
 from nacre.errors import NacreError
 from nacre.rows.stream import Stream
 from nacre.vault.bound import Adjacency, Bound
-from nacre.vault.doors.grid import FACTOR_ONE, Grid
-from nacre.vault.noise import add_discrete_gaussian
+from nacre.vault.doors.grid import Grid
+from nacre.vault.noise import LARGEST, add_discrete_gaussian
 from nacre.vault.question import AbstractQuestion, Expected
 from nacre.vault.release import Release
 
@@ -51,7 +52,7 @@ class Sum(AbstractQuestion):
     Attributes:
         bound: what one row may contribute.
         unit: what one is worth in the features' units, so that errors can be told in words: the
-            standard error of a mean feature is noise / unit / rows.
+            standard error of a mean feature is noise / unit / rows, at most.
         weight: a public factor in (0, 1] for each value of the label, or none.
     """
 
@@ -193,12 +194,21 @@ def noised(
 
 
 def released(grid: Grid, noisy: NDArray[np.int64], scale: float) -> Sums:
-    """The answer from integers on the grid in which noise of this scale is already."""
+    """The answer from integers on the grid in which noise of this scale is already.
+
+    Noisy integers are public: where one lies at the end of the grid, that is said.
+    """
+    if np.abs(noisy.astype(np.float64)).max(initial=0.0) > 0.999 * LARGEST - 6 * scale:
+        warnings.warn(
+            "A sum reached the end of 64 bits and was cut off there: too many rows for one sum. "
+            "The guarantee holds, but numbers made from it are too small.",
+            stacklevel=2,
+        )
     values, counts = grid.values(noisy)
-    count_step = grid.count_step * grid.whole * FACTOR_ONE
+    count_step = grid.count_step * grid.whole * grid.one
     return Sums(
         values=values,
-        noise=tuple(scale / (step * FACTOR_ONE) for step in grid.steps),
+        noise=tuple(scale / (step * grid.one) for step in grid.steps),
         counts=counts,
         count_noise=scale / count_step if grid.bound.count else 0.0,
     )
