@@ -5,10 +5,10 @@ import pytest
 
 from nacre.histograms.cells import table_columns
 from nacre.histograms.histograms import Histograms
+from nacre.methods.mosaic.agreement import agreed
 from nacre.methods.mosaic.learn import (
     Loose,
     Pairs,
-    agreed,
     refined,
     targets,
     with_label_model,

@@ -28,7 +28,6 @@ TEACHER_ROWS = 10_000  # that the label is learned on, at most
 DRAWN_ROWS = 30_000  # that are drawn for it, and for what is learned after it, at most
 DRAWN = 15_000_000  # their chances of all classes
 TEACHER_BINS = 48
-NOTHING = 1e-9  # rows
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,45 +136,6 @@ def _completed(counts: Array, place: int, total: float) -> Array:
     found *= min(1.0, total / max(float(found.sum()), 1e-9))
     found[place] = max(total - float(found.sum()), 0.0)  # rounding may leave -1e-16
     return found
-
-
-def agreed(histograms: Histograms, pairs: Pairs) -> Histograms:
-    """Histograms of joined columns that agree with all tables of pairs they are in.
-
-    Each table, added up over its other column, counts the bins once more.  All countings of a bin
-    are averaged by their precision; its cells share equally in what that changes.
-    """
-    by_class = len(next(iter(pairs.tables.values()))) == len(histograms.sizes)
-    if not by_class and not pairs.labeled:
-        return histograms
-    noisy, cleaned = list(histograms.noisy), list(histograms.cleaned)
-    for place, (column, group) in enumerate(zip(pairs.joined, pairs.groups, strict=True)):
-        before, variance = histograms.binned(column, group)
-        mean, spread = pairs.averaged(place, before, variance)
-        total, weight = mean / spread, 1 / spread
-        for (i, j), table in pairs.tables.items():
-            if by_class and place in (i, j):
-                axis = 2 if place == i else 1
-                again = 1 / (pairs.noise[i, j] ** 2 * table.shape[axis])
-                total, weight = total + table.sum(axis) * again, weight + again
-        change = _spread(total / weight - before, group, histograms.filled[column])
-        noisy[column] = noisy[column] + change
-        changed = np.maximum(cleaned[column] + change, 0.0)
-        # Noise may leave a class nothing at all: it stays as it was.
-        left = changed.sum(1, keepdims=True) > NOTHING
-        cleaned[column] = _sized(np.where(left, changed, cleaned[column]), histograms.sizes)
-    return dataclasses.replace(histograms, noisy=noisy, cleaned=cleaned)
-
-
-def _spread(change: Array, group: Index, filled: NDArray[np.bool_]) -> Array:
-    """The bins' changes (C, bins) in equal parts on their filled cells, or on all if none is."""
-    cells = np.bincount(group, filled)[group]
-    share = np.where(cells > 0, filled / np.maximum(cells, 1), 1 / np.bincount(group)[group])
-    return change[:, group] * share
-
-
-def _sized(table: Array, sizes: Array) -> Array:
-    return table * (sizes / np.maximum(table.sum(1), NOTHING))[:, None]
 
 
 def targets(histograms: Histograms, pairs: Pairs) -> Targets:

@@ -296,8 +296,9 @@ class Mosaic(AbstractMethod):
         rng: np.random.Generator,
     ) -> tuple[Histograms, MosaicGenerator]:
         """Mixtures that meet the counts, and histograms that agree with them."""
+        from nacre.methods.mosaic.agreement import agreed
         from nacre.methods.mosaic.fit import fit_mixtures
-        from nacre.methods.mosaic.learn import agreed, emptied, targets, without_label_model
+        from nacre.methods.mosaic.learn import emptied, targets, without_label_model
 
         components, weights = fit_mixtures(
             targets(histograms, pairs),
