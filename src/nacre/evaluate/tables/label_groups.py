@@ -17,7 +17,7 @@ FEWEST = 50
 """Rows of a group in either table, and real rows of a class, below which neither is judged."""
 MOST_GROUPS, MOST_CLASSES = 50, 20
 """The most frequent groups of a column, and the most frequent classes."""
-CHANCE = 1e-4
+CHANCE = 1e-3
 """How seldom chance alone may make the groups of a column differ as they do."""
 
 
