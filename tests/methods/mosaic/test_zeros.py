@@ -56,6 +56,16 @@ def test_a_missing_value_breaks_nothing_and_rules_add_up():
     assert never[5:].tolist() == [[True, False, False]] * 95
 
 
+def test_what_a_rule_demands_together_is_forbidden_each_by_itself():
+    both, _ = zeros(schema("18 <= age <= 60 and school = some if works = yes"))
+    alone, _ = zeros(schema("18 <= age <= 60 if works = yes", "school = some if works = yes"))
+    assert sorted(both) == [(0, 2), (2, 3)]
+    for pair, never in both.items():
+        np.testing.assert_array_equal(never, alone[pair])
+    forbidden, _ = zeros(schema({"forbid": {"school": "none", "works": "yes", "age": 3}}))
+    assert not forbidden
+
+
 def test_a_wide_cell_in_which_some_value_is_right_stays():
     table = schema("income = 15 if works = no", "income >= 100 and income <= 120 if age < 9")
     found, columns = zeros(table)

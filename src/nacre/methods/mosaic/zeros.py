@@ -33,13 +33,14 @@ def structural_zeros(
     """For pairs of columns that rules speak of, which pairs of cells cannot be.
 
     Columns that are modeled as differences keep their rule by themselves; rules of times whose days
-    are modeled apart, and of more than two columns, are left to what is drawn.
+    are modeled apart, and of more than two columns, are left to what is drawn.  Of a rule that
+    demands several things each is a rule by itself.
     """
     places = {column_name(each, encoder.layout): place for place, each in enumerate(columns)}
     for changed in (*encoder.times, *(each.column for each in encoder.differences)):
         places.pop(changed, None)
     found: dict[tuple[int, int], Mask] = {}
-    for rule in encoder.schema.rules:
+    for rule in itertools.chain.from_iterable(each.parts for each in encoder.schema.rules):
         names = sorted(rule.names, key=lambda name: places.get(name, -1))
         if len(names) != 2 or not all(name in places for name in names) or not _monotone(rule):
             continue

@@ -119,6 +119,13 @@ class Rule:
         conditions = (*self.demands, *self.premise)
         return frozenset(name for condition in conditions for name in condition.names)
 
+    @property
+    def parts(self) -> tuple[Rule, ...]:
+        """Rules of one demand each that say the same together; one that forbids has no parts."""
+        if self.kind == "forbid":
+            return (self,)
+        return tuple(dataclasses.replace(self, demands=(each,)) for each in self.demands)
+
     def holds(self, view: ColumnValues) -> Mask:
         """Which rows do not break it."""
         if self.kind == "forbid":
