@@ -146,7 +146,8 @@ def test_what_is_recalled_is_what_the_vault_released(caught):
     for key, means in zip(state.memory.keys, state.memory.means, strict=True):
         waves = recall.features(recall.features.draw(key), jnp.asarray(x[:, None], jnp.float32))
         wanted = np.stack([np.asarray(waves)[y == place].mean(0) for place in range(2)])
-        np.testing.assert_allclose(means, wanted, atol=0.01)
+        # The noise of a mean is about .005; other keys or sums are off by some .3.
+        np.testing.assert_allclose(means, wanted, atol=0.05)
 
 
 def test_zero_and_the_papers_schedules_recall_nothing(caught):
