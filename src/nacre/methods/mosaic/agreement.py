@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nacre.histograms.bins import within
+from nacre.histograms.cells import CodeColumn
 from nacre.histograms.clean import CERTAIN
 from nacre.histograms.histograms import Histograms, deviation
 
@@ -41,7 +43,9 @@ def agreed(histograms: Histograms, pairs: Pairs) -> Histograms:
                 axis = 2 if place == i else 1
                 again = 1 / (pairs.noise[i, j] ** 2 * table.shape[axis])
                 total, weight = total + table.sum(axis) * again, weight + again
-        noise = deviation(histograms.noise[column])
+        # Rare categories, unlike the cells of a tail, are no neighbors of each other.
+        lists = isinstance(histograms.columns[column], CodeColumn)
+        noise = math.inf if lists else deviation(histograms.noise[column])
         change = shared_out(total / weight - before, group, histograms.filled[column], noise)
         noisy[column] = noisy[column] + change
         changed = np.maximum(cleaned[column] + change, 0.0)
