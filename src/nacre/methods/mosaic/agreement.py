@@ -62,7 +62,8 @@ def shared_out(change: Array, group: Index, filled: NDArray[np.bool_], noise: fl
     in a thin tail beside a spike no cell was sure, and the spike is not to get them all.
     """
     known, every = np.bincount(group, filled), np.bincount(group)
-    most = np.where((known > 0) & (known < every), CERTAIN * noise * np.sqrt(known), np.inf)
+    explained = CERTAIN * noise * np.sqrt(np.maximum(known, 1))
+    most = np.where((known > 0) & (known < every), explained, np.inf)
     taken, own = np.minimum(change, most), filled | (known == 0)[group]
     near = np.where(own, 0.0, 1 / np.maximum(_steps_away(filled), 1))
     found = taken[:, group] * within(group, own[None].astype(np.float64))
