@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from nacre.histograms.cells import CodeColumn, Column
 
-NORM = 4096  # of a row's whole weights: so large that rounding them costs little: 2 % of it at 40,000 columns
+NORM = 4096  # of a row's whole weights: rounding them costs little, 2 % of it at 40,000 columns
 EVEN = 1 / 3  # power of the number of counts
 SMOOTH = 32  # counts that a number's cells are worth, at most: neighbors tell of each other
 
