@@ -15,6 +15,7 @@ from nacre.histograms.columns import fixed_cells, known_columns
 from nacre.histograms.crosstable import CrossTable, single_tables
 from nacre.histograms.draw import decode, draw_bins, draw_cells, pick
 from nacre.histograms.heaps import Heaps
+from nacre.histograms.herding import herded_rows
 from nacre.histograms.measured import measured, one_noise_each
 from nacre.histograms.measurement import Measurement
 from nacre.methods.graphical.tree import Network, Tree
@@ -91,7 +92,7 @@ class GraphicalGenerator(AbstractGenerator):
         given = fixed_cells(columns, fixed, self.label)
         wanted = None if self.label is None else fixed.get(self.label)
         network = self._conditioned(given, wanted)
-        bins, label = self._rows(network, n, rng)
+        bins, label = self._rows(network, n, rng) if fixed else self._herded(n, rng)
         cells = np.zeros((n, len(columns)), np.int64)
         tables = zip(self._split(self.bins[None]), self._split(self.inside), strict=True)
         for column, (group, inside) in enumerate(tables):
@@ -135,6 +136,16 @@ class GraphicalGenerator(AbstractGenerator):
             ):
                 bins[:, column] = found
         return bins, label
+
+    def _herded(self, n: int, rng: np.random.Generator) -> Any:
+        """Bins and classes without conditions, chosen so that pairs are as they should be."""
+
+        def draw(m: int) -> tuple[Index, tuple[NDArray[Any], ...]]:
+            bins, label = self._rows(self.network, m, rng)
+            return np.column_stack([bins, label]), (bins, label)
+
+        widths = [int(own.max()) + 1 for own in self._split(self.bins[None])]
+        return herded_rows(draw, [*widths, len(self.network.weights)], len(widths), n, rng)
 
     def _split(self, table: NDArray[Any]) -> list[NDArray[Any]]:
         return np.split(table, np.cumsum(self.sizes)[:-1], axis=1)

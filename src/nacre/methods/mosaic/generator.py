@@ -11,7 +11,7 @@ import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from nacre.histograms.columns import fixed_cells, known_columns
 from nacre.histograms.crosstable import CrossTable
 from nacre.histograms.draw import cells_at, chances, decode, draw_cells
 from nacre.histograms.heaps import Heaps
+from nacre.histograms.herding import herded_rows
 from nacre.histograms.likelihood import log_posterior
 from nacre.histograms.measurement import Measurement
 from nacre.methods.mosaic.drawing import NOT_POSSIBLE, draw_rows
@@ -173,14 +174,13 @@ class MosaicGenerator(AbstractGenerator):
         columns = known_columns(layout, self.label, self.most, self.sizes, classes)
         given = fixed_cells(columns, fixed, self.label)
         by_class = self._class_weights(given, fixed)
-        chance = None
-        if self.trust is None:
-            cells, label = draw_rows(self, n, rng, given, by_class)
+        if given or not (by_class == 1).all():
+            cells, label, *chance = self._rows(n, rng, given, by_class)
         else:
-            cells, label, chance = labeled_rows(self, n, rng, given, by_class)
+            cells, label, *chance = self._herded(n, rng, by_class)
         for column in range(len(columns)):
-            if column == self.target and chance is not None:
-                cells[:, column] = self._inside_classes(chance, label, columns[column], rng)
+            if column == self.target and chance:
+                cells[:, column] = self._inside_classes(chance[0], label, columns[column], rng)
             elif not self.is_joined(column):
                 group, none = np.zeros(self.sizes[column], np.int64), np.zeros(n, np.int64)
                 cells[:, column] = draw_cells(self.inside_of(column), group, none, label, rng)
@@ -188,6 +188,27 @@ class MosaicGenerator(AbstractGenerator):
             cells[:, column] = cell
         atoms, heaps = Atoms(self.atoms, self.atom_shares), Heaps(self.heaps, self.heap_weights)
         return decode(cells, label, columns, self.label, layout, rng, atoms, heaps)
+
+    def _rows(
+        self, n: int, rng: np.random.Generator, given: Mapping[int, int], by_class: Floats
+    ) -> tuple[Index, Index] | tuple[Index, Index, Floats]:
+        """Cells of the joined columns, labels, and with a label model the chances of these."""
+        if self.trust is None:
+            return draw_rows(self, n, rng, given, by_class)
+        return labeled_rows(self, n, rng, given, by_class)
+
+    def _herded(self, n: int, rng: np.random.Generator, by_class: Floats) -> Any:
+        """The same without conditions, chosen so that pairs of bins are as they should be."""
+        joined = [column for column in range(len(self.sizes)) if self.is_joined(column)]
+
+        def draw(m: int) -> tuple[Index, tuple[NDArray[Any], ...]]:
+            cells, label, *chance = self._rows(m, rng, {}, by_class)
+            single = cells[:, joined].T
+            keys = [self.group(column)[cell] for column, cell in zip(joined, single, strict=True)]
+            return np.stack([*keys, *single, label], axis=1), (cells, label, *chance)
+
+        widths = [*(self._wide[c] for c in joined), *(self.sizes[c] for c in joined)]
+        return herded_rows(draw, [*widths, len(self.inside)], len(joined), n, rng)
 
     def link_tables(self) -> list[Link]:
         """The links, with the joint tables that they are to have."""
