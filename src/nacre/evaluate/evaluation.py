@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nacre.evaluate.findings.finding import Finding
+from nacre.evaluate.guarantees import in_words
 from nacre.evaluate.lmdp.report import LmdpReport
 from nacre.evaluate.scores.metric import Metric
 from nacre.evaluate.scores.part import Part
@@ -98,7 +99,8 @@ class Evaluation:
             lines += [f"  {title:{width}}{cells}{real:>12}  {metric.goal} is better"]
         for table, found in self.lmdp.items():
             lines += ["", f"  {table}", *(f"  {line}" for line in str(found).splitlines())]
-        return "\n".join([*lines, "", *(f"  Note: {note}" for note in self.notes)])
+        lines += ["", *(f"  {line}" for line in in_words(self.guarantees))]
+        return "\n".join([*lines, *(f"  Note: {note}" for note in self.notes)])
 
     def _title(self, metric: Metric) -> str:
         """The metric's title, saying of how many models the overall score is the mean."""
