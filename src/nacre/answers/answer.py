@@ -7,9 +7,9 @@ Guarantee:
     an interval of level 1 - a holds the count of the private table (of its rows that fit the
     schema, which is all of them unless bad rows were allowed) with this probability, over the
     noise, or a greater one where the count is near none: noise is Gaussian with known deviation,
-    and a weighed mean of independent Gaussians is Gaussian.  Of many intervals together some will miss.  Of a column that a look-up table computes
-    it is true as far as the private rows keep that fact.  How far the table is from the world that
-    it was drawn from no interval here tells.
+    and a weighed mean of independent Gaussians is Gaussian.  Of many intervals together some will
+    miss.  Of a column that a look-up table computes it is true as far as the private rows keep
+    that fact.  How far the table is from the world that it was drawn from no interval here tells.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nacre.evaluate.findings.finding import Finding
+from nacre.evaluate.findings.finding import Finding, told
 from nacre.evaluate.guarantees import in_words
 from nacre.evaluate.lmdp.report import LmdpReport
 from nacre.evaluate.scores.metric import Metric
@@ -82,7 +82,7 @@ class Evaluation:
         for table in self.tables:
             if len(self.tables) > 1:
                 lines += [f"{table}:"]
-            lines += [f"  {finding.mark} {finding.text}" for finding in self.findings[table]]
+            lines += told(self.findings[table])
             lines += [""]
         titles = {metric.name: self._title(metric) for metric in self.metrics}
         width = max(map(len, titles.values()))

@@ -11,7 +11,7 @@ from typing import Any
 
 from nacre.errors import NacreError
 from nacre.evaluate.findings.finding import Finding
-from nacre.evaluate.findings.words import more
+from nacre.evaluate.findings.words import listed as first_of
 from nacre.rows import open_source
 from nacre.schema import ImageSchema, Schema
 from nacre.schema.columns.column import Column
@@ -44,7 +44,7 @@ def refuse_another_table(model: Any, schema: Schema, label: str | None) -> None:
             for name, column in schema.columns.items()
             if (words := _unlike(theirs.columns[name], column))
         ]
-        said = [", ".join(unlike[:SHOWN]) + more(unlike, SHOWN)] if unlike else []
+        said = [first_of(unlike, SHOWN).text] if unlike else []
     if said:
         raise NacreError(
             f"The model is of another table: {', and '.join(said)}. Its guarantee says nothing of "
@@ -107,13 +107,15 @@ def origin_findings(table: Any, model: Any) -> Iterator[Finding]:
     rules = {**found.constraints, **found.facts}
     wrong += [f"{count:,} rows break `{text}`" for text, count in rules.items() if count]
     if wrong:
+        said = first_of(wrong, SHOWN, "; ")
         yield Finding(
             "avoid",
             "Another model",
             "Do not publish this table under the guarantee shown here. The model that was named "
-            f"for it never draws such rows: {'; '.join(wrong[:SHOWN])}{more(wrong, SHOWN)}. Name "
-            "the model that it was drawn from, and evaluate what was drawn, unchanged.",
+            f"for it never draws such rows: {said.text}. Name the model that it was drawn from, "
+            "and evaluate what was drawn, unchanged.",
             98,
+            said.rest,
         )
     if beyond := _beyond(table, schema):
         yield Finding(

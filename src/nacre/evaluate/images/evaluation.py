@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nacre.evaluate.evaluation import finite
-from nacre.evaluate.findings.finding import Finding
+from nacre.evaluate.findings.finding import Finding, told
 from nacre.evaluate.guarantees import in_words
 from nacre.evaluate.images.metric import ImageMetric
 from nacre.evaluate.scores.score import CONFIDENTIAL, Score, frame
@@ -69,7 +69,7 @@ class ImageEvaluation:
         lines = [CONFIDENTIAL, "", *([self.silent, ""] if self.silent else [])]
         for table in self.tables:
             lines += [f"{table}:"] * (len(self.tables) > 1)
-            lines += [f"  {finding.mark} {finding.text}" for finding in self.findings[table]] + [""]
+            lines += [*told(self.findings[table]), ""]
         width = max((len(metric.title) for metric in self.metrics), default=0)
         heads = "".join(f"{table[:16]:>18}" for table in self.tables)
         lines += [f"  {'':{width}}{heads}{'real images':>13}"]
