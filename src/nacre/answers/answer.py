@@ -30,7 +30,7 @@ from nacre.errors import NacreError
 from nacre.histograms.crosstable import Axis, CrossTable, together
 from nacre.histograms.measurement import MISSING
 from nacre.schema import Schema
-from nacre.schema.facts.bound import Linear, Near
+from nacre.schema.facts.bound import Linear, LookUp, Near
 from nacre.schema.suggest import suggest
 from nacre.schema.written import value_at, value_names
 
@@ -198,6 +198,15 @@ def _nothing(names: Sequence[str], tables: Sequence[CrossTable], schema: Schema)
         return (
             f"The model keeps no counts, so it cannot answer '{asked}'. Models of Mosaic, MST and "
             "AIM that were fitted with noise keep some; of others draw rows, and count these."
+        )
+    sources = {fact.column: fact.by for fact in schema.bound_facts if isinstance(fact, LookUp)}
+    counted = tuple(dict.fromkeys(sources.get(name, name) for name in names))
+    if counted != tuple(names) and together(tables, counted) is not None:
+        told = ", ".join(f"'{n}' from '{sources[n]}'" for n in names if n in sources)
+        return (
+            f"'{asked}' cannot be told from what was counted: the schema computes {told}, and bins "
+            f"of that were too coarse. Ask for '{' by '.join(counted)}', or draw rows, and count "
+            "these."
         )
     known = {table.columns for table in tables}
     several = [" by ".join(each) for each in sorted(known, key=len) if names[0] in each][:6]
