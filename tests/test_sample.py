@@ -167,6 +167,13 @@ def test_the_terminal_tells_which_groups_rules_move():
     for move in moves:
         assert abs(move.kept - move.wanted) < abs(move.dropped - move.wanted)
     assert "Groups that constraints move" in drawing.describe()
+    assert "Nothing is left" not in drawing.describe()
+
+
+def test_the_terminal_tells_which_groups_rules_empty():
+    drawing = model("sex = f if member = yes", "sex = m if member = yes").rejection()
+    list(drawing.batches(4000, np.random.default_rng(0)))
+    assert "Nothing is left of member = true: no such candidate" in drawing.describe()
 
 
 @LIKELY

@@ -198,7 +198,18 @@ class Rejection:
             for move in moves[:SHOWN]
         ]
         more = f"\n  and {len(moves) - SHOWN} more" if len(moves) > SHOWN else ""
-        return "\nGroups that constraints move:\n" + "\n".join(lines) + more
+        return "\nGroups that constraints move:\n" + "\n".join(lines) + more + self._lost()
+
+    def _lost(self) -> str:
+        """The groups of which nothing is left, as no candidate row of theirs keeps the rules."""
+        lost = [move.group for move in self.moved if move.wanted and not move.kept]
+        if not lost:
+            return ""
+        return (
+            f"\nNothing is left of {', '.join(lost[:SHOWN])}: no such candidate satisfies all "
+            "constraints. If such rows should be there, noise hides what a constraint demands of "
+            "them: leave it out, or fit with a larger ε."
+        )
 
     @property
     def rate(self) -> float:

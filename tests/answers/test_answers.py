@@ -112,14 +112,14 @@ def test_an_answer_weighs_all_tables_that_have_the_columns(model):
     assert len(frame) == 6
 
 
-def test_what_is_printed_lies_inside_its_interval():
+def test_a_count_below_none_is_not_called_sure():
     noise = np.full(3, 10.0)
     counts = np.array([-57.0, -5.0, 40.0])
     found = Answer(("a",), (("x", "y", "z"),), counts, noise, 0.95)
-    assert [line.split()[1:3] for line in str(found).splitlines()[1:]] == [
-        ["0", "0"],
-        ["0", "0"],
-        ["40", "20"],
+    assert [line.split()[1:] for line in str(found).splitlines()[1:]] == [
+        ["0", "0", "to", "20"],  # noise of ten hides so many, however far below none it lies
+        ["0", "0", "to", "20"],
+        ["40", "20", "to", "60"],
     ]
     assert found.to_arrow()["count"].to_pylist() == counts.tolist()  # as released
 

@@ -76,7 +76,7 @@ def test_noise_is_not_counted_twice():
 
 def test_bins_that_hold_values_of_two_groups_tell_nothing():
     coarse = CrossTable((axis("code", 0, 1, 1, 2), SEX), COUNTS[:3], np.full((3, 2), 3.0))
-    with pytest.raises(NacreError, match="'group' was not counted"):
+    with pytest.raises(NacreError, match="'group' cannot be told"):
         answer(SCHEMA, [coarse], "group")
     # A finer table beside it does.
     assert answer(SCHEMA, [coarse, BY_SEX], "group").counts[1] == 100
@@ -92,7 +92,7 @@ def test_ranges_of_a_number(edges, told):
         assert found.values == (("missing", "no", "yes"),)
         np.testing.assert_allclose(found.counts, [2, 7, 5])
     else:
-        with pytest.raises(NacreError, match="not counted"):
+        with pytest.raises(NacreError, match="cannot be told"):
             answer(SCHEMA, [table], "child")
 
 
@@ -105,3 +105,11 @@ def test_a_sum_is_told_to_follow_from_others():
         NacreError, match=r"'total' follows from other columns \(`total = a \+ b`\)"
     ):
         answer(schema, [CrossTable((axis("a", *range(10)),), np.ones(10), np.ones(10))], "total")
+
+
+def test_a_group_that_bins_mix_says_what_to_ask_for():
+    mixed = CrossTable((axis("code", 0, 1, 1, 2), SEX), np.ones((3, 2)), np.ones((3, 2)))
+    with pytest.raises(NacreError, match="'group' from 'code'.*Ask for 'code by sex'"):
+        answer(SCHEMA, [mixed], "group by sex")
+    with pytest.raises(NacreError, match="'group by age' was not counted"):
+        answer(SCHEMA, [mixed], "group by age")

@@ -176,7 +176,8 @@ def test_evaluate_writes_a_report(fitted, tmp_path, monkeypatch):
     done = fitted.run(*asked, "-o", report)
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["scores"]
-    assert "<html" in report.read_text()
+    assert json.loads(done.stdout)["guarantees"]["synthetic"]["source"] == "of the model out.nacre"
+    assert "<html" in report.read_text() and "of the model out.nacre" in report.read_text()
     report.write_text("an old one")
     broken = ("--test", tmp_path / "none.csv")  # which nobody has looked for yet
     refused = fitted.run(*asked, *broken, "-o", report)
@@ -194,8 +195,11 @@ def test_evaluate_refuses(fitted, tmp_path):
     report = ("-o", tmp_path / "report.html")
     narrow, other = tmp_path / "narrow.yaml", ("--model", fitted / "out.nacre")
     narrow.write_text("columns:\n  age: {type: integer, low: 17, high: 90}\n")
+    changed = tmp_path / "changed.yaml"
+    changed.write_text((fitted / "people.yaml").read_text().replace("high: 90", "high: 95"))
     for arguments, words in (
         ((real, real, "--schema", narrow, *other), "The model is of another table"),
+        ((real, real, "--schema", changed, *other), "`high: 90` in the model and 95"),
         ((real, tmp_path / "none.csv", *schema), "There is no file or folder"),
         ((real, real, *schema, "--metrics", "beauty"), "beauty"),
         ((real, real, *schema, "--label", "incom"), "incom"),
@@ -203,7 +207,7 @@ def test_evaluate_refuses(fitted, tmp_path):
         done = fitted.run("evaluate", *arguments, *report)
         assert done.exit_code == 2, done.output
         assert words in done.stderr
-    assert list(tmp_path.iterdir()) == [narrow]
+    assert {*tmp_path.iterdir()} == {narrow, changed}
 
 
 def test_ledger_opens_and_shows(tmp_path):

@@ -12,7 +12,7 @@ from nacre.schema import Schema
 @pytest.fixture
 def people(tmp_path):
     path = tmp_path / "people.csv"
-    rows = [[1000 + i, "a" if i % 2 else "b", i % 70, 98101 + i % 4] for i in range(200)]
+    rows = [[1000 + i, "a" if i % 3 else "b", i % 70, 98101 + i % 4] for i in range(200)]
     rows[7][1] = "only one"
     with path.open("w", newline="") as file:
         csv.writer(file).writerows([["id", "ward", "age", "zip"], *rows])

@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -13,7 +12,6 @@ import nacre.evaluate as room
 from nacre.evaluate import METRICS, Evaluation, evaluate
 from nacre.evaluate.findings.words import percent
 from nacre.evaluate.metrics import choose
-from nacre.schema import Integer, Schema
 from nacre.vault import Adjacency, Guarantee
 
 CHEAP = ["tv1", "tv2", "association", "small-groups", "copies", "coverage"]
@@ -248,27 +246,6 @@ def test_no_privacy_is_said_first(real, good, schema):
 def test_wrong_guarantee(given, error, message, real, good, schema):
     with pytest.raises(error, match=message):
         evaluate(real, good, schema, metrics=["tv1"], guarantee=given)
-
-
-def test_a_model_of_another_table_lends_no_guarantee(real, good, schema):
-    made = Guarantee(epsilon=2.0, delta=1e-6, adjacency=Adjacency.ADD_REMOVE, releases=())
-    names = [name for name in schema.names if name != "job"]
-    narrowed = Schema({**schema.columns, "age": Integer(low=20, high=60)})
-    found = evaluate(
-        real,
-        good,
-        narrowed,
-        metrics=["tv1"],
-        guarantee=SimpleNamespace(guarantee=made, schema=schema),
-    )
-    assert found.guarantees["synthetic"]["epsilon"] == 2.0
-    model = SimpleNamespace(guarantee=made, schema=schema.select(names))
-    for given in (model, {"synthetic": model}):
-        with pytest.raises(ValueError, match="another table: it lacks 'job'"):
-            evaluate(real, good, schema, metrics=["tv1"], guarantee=given)
-    other = SimpleNamespace(guarantee=made, schema=schema)
-    with pytest.raises(ValueError, match="it has 'job', which the schema lacks"):
-        evaluate(real, good, schema.select(names), metrics=["tv1"], guarantee=other)
 
 
 def test_a_schema_may_be_a_path(real, good, schema, tmp_path):

@@ -125,3 +125,59 @@ def test_a_part_has_no_name_that_is_taken():
         ],
     )
     assert TableEncoder.of(schema).times == ()
+
+
+VISITS = Schema(
+    {
+        "booked": Datetime(low="2024-01-01", high="2024-12-30", nullable=True),
+        "arrival": Datetime(low="2024-01-01", high="2025-12-30", step="1min", nullable=True),
+    },
+    constraints=["booked <= arrival"],
+)
+
+
+def test_a_time_after_a_date_is_so_many_days_and_its_time_of_day():
+    encoder = TableEncoder.of(VISITS)
+    assert [str(each) for each in encoder.differences] == ["arrival >= booked"]
+    assert encoder.times == ("arrival",)
+    _, days, time = encoder.layout.numbers
+    assert (days.name, time.name, time.ticks) == ("arrival", "arrival, time of day", 1439)
+    assert days.zero == 0  # as of any number that counts: cells are finer where waits are short
+    rows = pa.record_batch(
+        {
+            "booked": pa.array(["2024-02-01", "2024-02-01", None, "2024-03-01"]),
+            "arrival": pa.array(["2024-02-01 08:30", "2024-02-11 23:59", "2024-01-03 00:01", None]),
+        }
+    )
+    found = encoder.encode(rows).rows
+    assert found.numbers.tolist()[:3] == [[31, 0, 510], [31, 10, 1439], [0, 2, 1]]
+    drawn = encoder.layout.encoded(found.numbers, found.codes)
+    back = encoder.decode(encoder.settle(drawn, np.random.default_rng(0))).to_pylist()
+    assert [str(row["arrival"]) for row in back] == [
+        "2024-02-01 08:30:00",
+        "2024-02-11 23:59:00",
+        "2024-01-03 00:01:00",
+        "None",
+    ]
+    again = TableEncoder.from_dict(encoder.to_dict())
+    assert again == encoder and again.layout == encoder.layout
+
+
+@pytest.mark.parametrize(
+    ("booked", "constraint"),
+    [
+        ({"step": "1min"}, "booked <= arrival"),  # from a time on, minutes tell no time of day
+        ({"low": "2024-01-01T06:00"}, "booked <= arrival"),
+        ({}, "booked < arrival"),  # counted from a minute after midnight
+    ],
+)
+def test_a_distance_from_no_midnight_tells_no_time_of_day(booked, constraint):
+    anchor = Datetime(**{"low": "2024-01-01", "high": "2024-12-30T06:00", **booked})
+    if not booked:
+        anchor = Datetime(low="2024-01-01", high="2024-12-30")
+    schema = Schema(
+        {"booked": anchor, "arrival": VISITS.columns["arrival"]}, constraints=[constraint]
+    )
+    encoder = TableEncoder.of(schema)
+    assert [each.column for each in encoder.differences] == ["arrival"]
+    assert "arrival" not in encoder.times

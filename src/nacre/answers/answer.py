@@ -6,10 +6,10 @@ Releases:
 Guarantee:
     an interval of level 1 - a holds the count of the private table (of its rows that fit the
     schema, which is all of them unless bad rows were allowed) with this probability, over the
-    noise: that is Gaussian with known deviation, and a weighed mean of independent Gaussians is
-    Gaussian.  Of many intervals together some will miss.  Of a column that a look-up table computes
-    it is true as far as the private rows keep that fact.  How far the table is from the world that
-    it was drawn from no interval here tells.
+    noise, or a greater one where the count is near none: noise is Gaussian with known deviation,
+    and a weighed mean of independent Gaussians is Gaussian.  Of many intervals together some will
+    miss.  Of a column that a look-up table computes it is true as far as the private rows keep
+    that fact.  How far the table is from the world that it was drawn from no interval here tells.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from nacre.errors import NacreError
 from nacre.histograms.crosstable import Axis, CrossTable, together
 from nacre.histograms.measurement import MISSING
 from nacre.schema import Schema
-from nacre.schema.facts.bound import Linear, Near
+from nacre.schema.facts.bound import Linear, LookUp, Near
 from nacre.schema.suggest import suggest
 from nacre.schema.written import value_at, value_names
 
@@ -66,12 +66,22 @@ class Answer:
     @property
     def low(self) -> NDArray[np.float64]:
         """The lower ends of the intervals; no count is less than none."""
-        return np.maximum(self.counts - self._reach, 0.0)
+        return np.maximum(self._nearest - self._reach, 0.0)
 
     @property
     def high(self) -> NDArray[np.float64]:
         """The upper ends of the intervals."""
-        return np.maximum(self.counts + self._reach, 0.0)
+        return self._nearest + self._reach
+
+    @property
+    def _nearest(self) -> NDArray[np.float64]:
+        """The counts, those that noise brought below none as none.
+
+        No true count is farther from these than from the noisy ones, so that intervals around them
+        hold at least as often; around a count far below none they would end at "0 to 0", as if it
+        were sure that there is no such row.
+        """
+        return np.maximum(self.counts, 0.0)
 
     @property
     def _reach(self) -> NDArray[np.float64]:
@@ -98,15 +108,14 @@ class Answer:
         lines = ["  ".join([*head, f"{'rows':>12}", f"{self.level:.0%} interval"])]
         cells = zip(
             itertools.product(*self.values),
-            self.counts.ravel(),
+            self._nearest.ravel(),
             self.low.ravel(),
             self.high.ravel(),
             strict=True,
         )
         for said, count, low, high in itertools.islice(cells, SHOWN):
             named = [value.ljust(width) for value, width in zip(said, widths, strict=True)]
-            shown = max(count, 0.0)  # nearest to what was counted, and inside the interval
-            lines.append("  ".join([*named, f"{shown:12,.0f}", f"{low:,.0f} to {high:,.0f}"]))
+            lines.append("  ".join([*named, f"{count:12,.0f}", f"{low:,.0f} to {high:,.0f}"]))
         if self.counts.size > SHOWN:
             left = f"... and {self.counts.size - SHOWN:,} more"
             lines.append(f"{left}: all are in to_arrow(), or by `nacre tables --json`.")
@@ -189,6 +198,15 @@ def _nothing(names: Sequence[str], tables: Sequence[CrossTable], schema: Schema)
         return (
             f"The model keeps no counts, so it cannot answer '{asked}'. Models of Mosaic, MST and "
             "AIM that were fitted with noise keep some; of others draw rows, and count these."
+        )
+    sources = {fact.column: fact.by for fact in schema.bound_facts if isinstance(fact, LookUp)}
+    counted = tuple(dict.fromkeys(sources.get(name, name) for name in names))
+    if counted != tuple(names) and together(tables, counted) is not None:
+        told = ", ".join(f"'{n}' from '{sources[n]}'" for n in names if n in sources)
+        return (
+            f"'{asked}' cannot be told from what was counted: the schema computes {told}, and bins "
+            f"of that were too coarse. Ask for '{' by '.join(counted)}', or draw rows, and count "
+            "these."
         )
     known = {table.columns for table in tables}
     several = [" by ".join(each) for each in sorted(known, key=len) if names[0] in each][:6]

@@ -13,8 +13,9 @@ from typing import Any, Self, final
 from nacre.app.column import DECLARED, ReviewedColumn, several
 from nacre.errors import NacreError
 from nacre.schema import Schema
+from nacre.schema.document import column_lines
 from nacre.schema.draft.found import Draft
-from nacre.schema.draft.guess import PERSONS, SEVERAL
+from nacre.schema.draft.guess import PERSONS, SEVERAL, Note
 
 
 @final
@@ -53,7 +54,7 @@ class Review:
         columns = []
         for name, column in schema.columns.items():
             odd = (draft.odd[name],) if name in draft.odd else ()
-            notes = (*odd, *(note.full for note in draft.notes.get(name, ())))
+            notes = (*odd, *(_said(name, note) for note in draft.notes.get(name, ())))
             rare = tuple(draft.rare.get(name, ()))
             facts = column.to_dict()
             columns.append(ReviewedColumn(name=name, facts=facts, rare=rare, notes=notes))
@@ -181,6 +182,13 @@ class Review:
             if name != "columns"
         }
         return cls(columns=columns, **rest)
+
+
+def _said(name: str, note: Note) -> str:
+    """A note with the line that it offers, which a draft's file has by itself."""
+    if note.offer is None:
+        return note.full
+    return f"{note.full} {' '.join(column_lines(name, note.offer.to_dict()).split())}"
 
 
 def _column(said: Mapping[str, Any]) -> ReviewedColumn:

@@ -67,8 +67,7 @@ def evaluate(
     names = [path.name.partition(".")[0] for path in synthetic]
     if len(set(names)) < len(names):
         names = [str(path) for path in synthetic]
-    drawn_from = None if model is None else nacre.load(model)
-    if drawn_from is not None and len(synthetic) > 1:
+    if model is not None and len(synthetic) > 1:
         stop("--model says where one synthetic set comes from; with several, leave it out.")
     with progress(quiet=quiet) as report:
         found = nacre.evaluate(
@@ -78,7 +77,7 @@ def evaluate(
             test=None if test is None else str(test),
             label=KEEP if label is None else label,
             metrics=metrics if metrics in ("quick", "all") else metrics.split(","),
-            guarantee=drawn_from,
+            guarantee=model,
             ledger=ledger,
             dataset=dataset,
             shadow=shadow,

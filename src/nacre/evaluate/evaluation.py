@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nacre.evaluate.findings.finding import Finding
+from nacre.evaluate.findings.finding import Finding, told
+from nacre.evaluate.guarantees import in_words
 from nacre.evaluate.lmdp.report import LmdpReport
 from nacre.evaluate.scores.metric import Metric
 from nacre.evaluate.scores.part import Part
@@ -81,7 +82,7 @@ class Evaluation:
         for table in self.tables:
             if len(self.tables) > 1:
                 lines += [f"{table}:"]
-            lines += [f"  {finding.mark} {finding.text}" for finding in self.findings[table]]
+            lines += told(self.findings[table])
             lines += [""]
         titles = {metric.name: self._title(metric) for metric in self.metrics}
         width = max(map(len, titles.values()))
@@ -98,7 +99,8 @@ class Evaluation:
             lines += [f"  {title:{width}}{cells}{real:>12}  {metric.goal} is better"]
         for table, found in self.lmdp.items():
             lines += ["", f"  {table}", *(f"  {line}" for line in str(found).splitlines())]
-        return "\n".join([*lines, "", *(f"  Note: {note}" for note in self.notes)])
+        lines += ["", *(f"  {line}" for line in in_words(self.guarantees))]
+        return "\n".join([*lines, *(f"  Note: {note}" for note in self.notes)])
 
     def _title(self, metric: Metric) -> str:
         """The metric's title, saying of how many models the overall score is the mean."""

@@ -3,24 +3,38 @@
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, final
 
 from nacre.errors import NacreError, a_kind
+from nacre.evaluate.origins import refuse_another_table, refuse_other_images
+from nacre.model import load
 from nacre.schema import ImageSchema, Schema
-from nacre.schema.table import listed
+
+WORD = "That it holds for these rows is the word of whoever gave it."
 
 
-def describe(
-    guarantee: Any, tables: Sequence[str], schema: Schema | ImageSchema
-) -> dict[str, dict[str, Any]]:
-    """For each table, what is guaranteed: at least `epsilon` (None if infinite) and `delta`.
+@final
+@dataclasses.dataclass(frozen=True)
+class Named:
+    """What the caller says that a table is guaranteed by.
+
+    Attributes:
+        given: a `Guarantee`, a certificate, a dictionary or a model.
+        file: the name of the file that the model was read from, if it was.
+    """
+
+    given: Any
+    file: str = ""
+
+
+def by_table(guarantee: Any, tables: Sequence[str]) -> dict[str, Named]:
+    """What the caller gave for each table, model files read.
 
     Args:
         guarantee: a `Guarantee`, a certificate or dictionary with an `epsilon` somewhere in it, a
-            model that has one of these, or a dictionary of any of them by table name. A model must
-            have the schema's columns: the guarantee of another table's says nothing of this one.
+            model that has one of these or its file, or a dictionary of any of them by table name.
         tables: the names of the tables. A single guarantee is the one of a single table.
-        schema: of the tables.
     """
     if guarantee is None:
         return {}
@@ -30,21 +44,53 @@ def describe(
         and set(guarantee) & set(tables)
     ):
         given = {name: guarantee[name] for name in tables if guarantee.get(name) is not None}
-        return {name: _one(each, schema) for name, each in given.items()}
+        return {name: _named(each) for name, each in given.items()}
     if len(tables) > 1:
         raise NacreError(
             f"One guarantee was given for {len(tables)} tables. Give a dictionary with the names "
             f"of the tables it is true of: {', '.join(tables)}."
         )
-    return {tables[0]: _one(guarantee, schema)}
+    return {tables[0]: _named(guarantee)}
 
 
-def _one(guarantee: Any, schema: Schema | ImageSchema) -> dict[str, Any]:
+def _named(given: Any) -> Named:
+    return Named(load(given), given.name) if isinstance(given, Path) else Named(given)
+
+
+def describe(
+    named: Mapping[str, Named], schema: Schema | ImageSchema, label: str | None = None
+) -> dict[str, dict[str, Any]]:
+    """For each table, what is guaranteed: at least `epsilon` (None if infinite) and `delta`.
+
+    A model must have been fitted with the schema: the guarantee of another table's says nothing of
+    this one. `source` says from where the guarantee is.
+    """
+    return {table: _one(each, schema, label) for table, each in named.items()}
+
+
+def in_words(guarantees: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The guarantees in a line each, for the terminal, and whose word they are."""
+    of = {table: f" of {table}" if len(guarantees) > 1 else "" for table in guarantees}
+    return [
+        f"Guarantee{of[table]}: {_symbols(found)}, {found['source']}. {WORD}"
+        for table, found in guarantees.items()
+    ]
+
+
+def _symbols(found: Mapping[str, Any]) -> str:
+    if found["epsilon"] is None:
+        return "NOT PRIVATE"
+    return f"ε = {found['epsilon']:g}, δ = {found['delta']:g}"
+
+
+def _one(named: Named, schema: Schema | ImageSchema, label: str | None) -> dict[str, Any]:
+    guarantee, source = named.given, "given by itself"
     if hasattr(guarantee, "guarantee"):
         if isinstance(schema, ImageSchema):
-            _refuse_other_images(guarantee, schema)
+            refuse_other_images(guarantee, schema)
         else:
-            _refuse_another_table(guarantee, schema)
+            refuse_another_table(guarantee, schema, label)
+        source = f"of the model {named.file}" if named.file else "of the model that was given"
         guarantee = guarantee.guarantee
     if hasattr(guarantee, "to_dict"):
         found = dict(guarantee.to_dict())
@@ -66,37 +112,4 @@ def _one(guarantee: Any, schema: Schema | ImageSchema) -> dict[str, Any]:
     # Whatever it claims: of what was released without noise nothing is promised.
     bare = any(isinstance(r, Mapping) and r.get("mechanism") == "none" for r in releases)
     infinite = bare or epsilon is None or not math.isfinite(float(epsilon))
-    return {**found, "epsilon": None if infinite else float(epsilon)}
-
-
-def _refuse_another_table(model: Any, schema: Schema) -> None:
-    """Types and values may have been narrowed since the fit; the columns are the same."""
-    if not hasattr(model, "schema"):
-        return
-    names = model.schema.names  # a model of something else than a table refuses this itself
-    lacking = [name for name in schema.names if name not in names]
-    beyond = [name for name in names if name not in schema.names]
-    if not lacking and not beyond:
-        return
-    said = [f"lacks {listed(lacking)}"] if lacking else []
-    said += [f"has {listed(beyond)}, which the schema lacks"] if beyond else []
-    raise NacreError(
-        f"The model is of another table: it {', and '.join(said)}. Its guarantee says nothing of "
-        "this table. Give the model that the table was drawn from, and the schema that it was "
-        "fitted with."
-    )
-
-
-def _refuse_other_images(model: Any, schema: ImageSchema) -> None:
-    """The label may have been left out; the size is the same, and the classes if there are any."""
-    theirs = getattr(getattr(model, "encoder", None), "schema", None)
-    if theirs is None:
-        return
-    known = (None, schema.classes)
-    same = isinstance(theirs, ImageSchema) and theirs.shape == schema.shape
-    if same and (schema.classes is None or theirs.classes in known):
-        return
-    raise NacreError(
-        "The model is of other data: not of images of this size with these classes. Its guarantee "
-        "says nothing of these. Give the model that they were drawn from."
-    )
+    return {**found, "epsilon": None if infinite else float(epsilon), "source": source}

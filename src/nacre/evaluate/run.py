@@ -10,13 +10,14 @@ from nacre.evaluate.evaluation import Evaluation
 from nacre.evaluate.findings.find import find
 from nacre.evaluate.findings.finding import Finding
 from nacre.evaluate.findings.persons import person_findings
-from nacre.evaluate.guarantees import describe
+from nacre.evaluate.guarantees import Named, by_table, describe
 from nacre.evaluate.images.evaluation import ImageEvaluation
 from nacre.evaluate.images.run import evaluate_images
 from nacre.evaluate.lmdp.report import column_sets, compare_sets
 from nacre.evaluate.measure import Progress, averaged, lacking, measure
 from nacre.evaluate.metrics import METRICS, choose
 from nacre.evaluate.notes import left_out, sampled, silence
+from nacre.evaluate.origins import origin_findings
 from nacre.evaluate.shadow import shadow_attack
 from nacre.evaluate.spending import spending
 from nacre.evaluate.tables.classifiers import PUBLISHED, QUICK, available
@@ -61,8 +62,9 @@ def evaluate(
         label: the column that models should predict, instead of the schema's; None for no label.
         metrics: "quick", "all" (with the papers' twelve classifiers), or names of metrics.
         guarantee: what is guaranteed about the synthetic table (a `Guarantee`, a certificate, a
-            dictionary, or the model it was drawn from), or a dictionary of these by the same names
-            as `synthetic`.
+            dictionary, or the model it was drawn from or the `Path` of its file), or a dictionary
+            of these by the same names as `synthetic`. A model of another schema is refused, and
+            rows that it never draws are told; that the table came from it is your word.
         classifiers: names of classifiers to try instead of the default ones.
         lmdp: sets of columns whose α-LMDP is to be tested at α = 0.05, or a dictionary with an α
             for each; see `nacre.lmdp_report`. If not given, those that a guarantee names.
@@ -97,8 +99,9 @@ def evaluate(
     chosen, label, tables = choose(metrics), _label(label, schema), _by_name(synthetic)
     default = PUBLISHED if metrics == "all" else QUICK
     models = available(default if classifiers is None else tuple(classifiers))
-    attacked = _attacked(guarantee, tables, shadow)
-    guarantees, spent = describe(guarantee, list(tables), schema), spending(ledger, dataset)
+    named = by_table(guarantee, list(tables))
+    attacked = _attacked(named, tables, shadow)
+    guarantees, spent = describe(named, schema, label), spending(ledger, dataset)
     sets = column_sets(lmdp, 0.05, schema) if lmdp is not None else _hidden(guarantees)
     report = on_progress or (lambda stage, done: None)
     report("reading", None)
@@ -110,6 +113,8 @@ def evaluate(
         comparisons = watch(comparisons)
     results = measure(usable, comparisons, report)
     beside, unknown = _persons(real, tables, schema)
+    for table, each in named.items():
+        beside[table] = [*beside.get(table, ()), *origin_findings(tables[table], each.given)]
     if attacked is not None:
         attack = shadow_attack(
             real, schema, attacked, targets=shadow, seed=seed, on_progress=report
@@ -163,18 +168,19 @@ def _by_name(given: Any) -> Mapping[str, Any]:
     return tables
 
 
-def _attacked(guarantee: Any, tables: Mapping[str, Any], shadow: int) -> Model | None:
+def _attacked(named: Mapping[str, Named], tables: Mapping[str, Any], shadow: int) -> Model | None:
     """The model whose method shadow models are made by, if any are asked for."""
     if shadow < 0:
         raise NacreError(f"shadow must be a number of rows, got {shadow}.")
     if not shadow:
         return None
-    if not isinstance(guarantee, Model) or len(tables) > 1:
+    given = [each.given for each in named.values()]
+    if len(tables) > 1 or not given or not isinstance(given[0], Model):
         raise NacreError(
             "Shadow models are fits of the same method: give the model that the one synthetic "
             "table was drawn from (guarantee=model, --model)."
         )
-    return guarantee
+    return given[0]
 
 
 def _persons(

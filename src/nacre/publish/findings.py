@@ -9,7 +9,7 @@ import numpy as np
 from nacre.evaluate.findings.columns import AVOID_TV, CARE_TV
 from nacre.evaluate.findings.finding import Finding
 from nacre.evaluate.findings.models import AVOID_AUC, CARE_AUC
-from nacre.evaluate.findings.words import more, percent
+from nacre.evaluate.findings.words import listed, percent
 from nacre.publish.bands import Band
 from nacre.publish.scores import PaidScore
 from nacre.schema import Schema
@@ -40,25 +40,27 @@ def _columns(known: Sequence[Band], *, every: bool) -> Iterator[Finding]:
     """What is surely wrong, what may be, and what is right."""
     wrong = sorted((b for b in known if _least(b) > CARE_TV), key=lambda b: -_least(b))
     if wrong:
-        said = ", ".join(f"{b.column} ({percent(_least(b))})" for b in wrong[:SHOWN])
+        said = listed([f"{b.column} ({percent(_least(b))})" for b in wrong], SHOWN)
         level = "avoid" if _least(wrong[0]) > AVOID_TV else "care"
         yield Finding(
             level,  # type: ignore[arg-type]
             "Columns",
-            f"These differ from the private table by at least this share of the rows: {said}"
-            f"{more(wrong, SHOWN)}. Do not count with them.",
+            f"These differ from the private table by at least this share of the rows: {said.text}. "
+            "Do not count with them.",
             _least(wrong[0]),
+            said.rest,
         )
     rest = sorted((b for b in known if b not in wrong), key=lambda b: -_most(b))
     doubtful = [b for b in rest if _most(b) > AVOID_TV]
     if doubtful:
-        said = ", ".join(f"{b.column} ({percent(_most(b))})" for b in doubtful[:SHOWN])
+        said = listed([f"{b.column} ({percent(_most(b))})" for b in doubtful], SHOWN)
         yield Finding(
             "care",
             "Columns",
-            f"Noise hides how right these are; they may be off by so much: {said}"
-            f"{more(doubtful, SHOWN)}.{_unseen(doubtful)}",
+            f"Noise hides how right these are; they may be off by so much: {said.text}."
+            f"{_unseen(doubtful)}",
             _most(doubtful[0]),
+            said.rest,
         )
     within = [b for b in rest if _most(b) <= AVOID_TV]
     yield from _in_cells([b for b in within if hidden(b)])
@@ -90,14 +92,15 @@ def drowned(band: Band) -> bool:
 def _drowned(some: Sequence[Band], *, every: bool) -> Iterator[Finding]:
     if not some:
         return
-    listed = ", ".join(band.column for band in some[:SHOWN])
-    which = "any column" if every else f"{listed}{more(some, SHOWN)}"
+    columns = listed([band.column for band in some], SHOWN)
+    which = "any column" if every else columns.text
     yield Finding(
         "care",
         "Columns",
         f"How right {which} may be cannot be told: the table has so few rows that there is as much "
         "noise as there are rows. A larger table, a larger ε or fewer columns would tell.",
         1.0,
+        () if every else columns.rest,
     )
 
 
@@ -125,17 +128,18 @@ def _in_cells(coarse: Sequence[Band]) -> Iterator[Finding]:
     if not coarse:
         return
     ordered = sorted(coarse, key=lambda band: -(band.inside or 0.0))
-    said = ", ".join(f"{b.column} ({percent(b.inside or 0.0)})" for b in ordered[:SHOWN])
+    said = listed([f"{b.column} ({percent(b.inside or 0.0)})" for b in ordered], SHOWN)
     worst = max(map(_most, coarse))
     yield Finding(
         "note",
         "Inside cells",
         f"In the cells in which they were counted{_or_stretches(coarse)}, these are right to "
         f"within {percent(worst)} of the rows, with 95% confidence for each: "
-        f"{said}{more(ordered, SHOWN)}. In parentheses: the largest share of the rows in cells of "
+        f"{said.text}. In parentheses: the largest share of the rows in cells of "
         "several values. Where in its cell a row lies was not compared, so a single value that "
         "many rows share may be lost or spread out.",
         worst,
+        said.rest,
     )
 
 
@@ -147,12 +151,14 @@ def _unknown(bands: Sequence[Band], known: Sequence[Band]) -> Iterator[Finding]:
     if known:
         unknown = [band.column for band in bands if band not in known]
         if unknown:
+            said = listed(unknown, SHOWN)
             yield Finding(
                 "note",
                 "Columns",
-                f"How close {', '.join(unknown[:SHOWN])}{more(unknown, SHOWN)} came to the private "
-                "table was not measured: they are computed from other columns, by a fact of the "
-                "schema or from a difference. The data holder can buy histograms for this page.",
+                f"How close {said.text} came to the private table was not measured: they are "
+                "computed from other columns, by a fact of the schema or from a difference. The "
+                "data holder can buy histograms for this page.",
+                rest=said.rest,
             )
         return
     if not bands:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.evaluate.findings.finding import Finding
+from nacre.evaluate.findings.finding import Finding, told
 from nacre.evaluate.findings.words import percent
 from nacre.publish.bands import CONFIDENCE, Band
 from nacre.publish.findings import drowned
@@ -82,7 +82,7 @@ class PublicReport:
     def summary(self) -> str:
         """The overall picture in words and a few numbers."""
         lines = [self.first_line, ""]
-        lines += [f"  {finding.mark} {finding.text}" for finding in self.findings]
+        lines += told(self.findings)
         lines += ["", f"  model      {self.guarantee}"]
         if self.bought is not None:
             lines += [f"  this page  {self.bought}", f"  together   {self.together}"]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.schema.columns.column import Column
-from nacre.schema.columns.moment import Datetime
+from nacre.schema.columns.moment import DAY, Datetime
 from nacre.schema.columns.numeric import LARGEST_INTEGER, Integer, Real
 from nacre.schema.columns.scale import Scale
 from nacre.schema.constraints.condition import Order
@@ -242,6 +242,22 @@ class Differences:
             nullable = columns[each.column].nullable
             columns[each.column] = Integer(low=0, high=line.most, nullable=nullable)
         return dataclasses.replace(self.schema, columns=columns, constraints=())
+
+    @cached_property
+    def from_midnight(self) -> dict[str, str]:
+        """The times that are modeled by their distance from a date, and the step of each.
+
+        So many steps from some midnight on tell the time of day, too.
+        """
+        columns = self.schema.columns
+        return {
+            each.column: column.step
+            for each in self.stated
+            if isinstance(column := columns[each.column], Datetime)
+            and isinstance(anchor := columns[each.anchor], Datetime)
+            and not any(part % DAY for part in (column.start, anchor.start, anchor.length))
+            and "=" in each.sign
+        }
 
     def subtract(self, rows: Encoded) -> Encoded:
         """Encoded rows of the table as rows of `modeled`.

@@ -71,7 +71,8 @@ class TableEncoder(AbstractEncoder):
     def of(cls, schema: Schema, types: pa.Schema | None = None) -> Self:
         """The encoder of a schema, with the differences that its constraints ask for."""
         way = Differences.of(Completion(schema.counted).modeled)
-        return cls(schema, tuple(way.stated), types, find_times(way.modeled, schema.counted.names))
+        times = find_times(way.modeled, schema.counted.names, way.from_midnight)
+        return cls(schema, tuple(way.stated), types, times)
 
     @cached_property
     def _completion(self) -> Completion:
@@ -83,7 +84,7 @@ class TableEncoder(AbstractEncoder):
 
     @cached_property
     def _split(self) -> Times:
-        return Times(self._way.modeled, self.times)
+        return Times(self._way.modeled, self.times, self._way.from_midnight)
 
     @property
     def modeled(self) -> Schema:
@@ -316,5 +317,5 @@ class TableEncoder(AbstractEncoder):
         way = Differences.from_list(Completion(schema.counted).modeled, said["differences"])
         if not isinstance(said["times"], list):
             raise NacreError("What the file says about times is no list of columns.")
-        times = Times(way.modeled, tuple(map(str, said["times"])))
+        times = Times(way.modeled, tuple(map(str, said["times"])), way.from_midnight)
         return cls(schema, tuple(way.stated), types, tuple(times.stated))

@@ -2,22 +2,26 @@
 
 The cells of a year of minutes are days wide, and inside them every hour would be as likely as any
 other.  So a column of times over many days is replaced, for the methods only, by two: the day, and
-the time of day, which can then go together with other columns.  Which columns these are follows
-from the schema; each row is mapped by itself, exactly, and back.
+the time of day, which can then go together with other columns.  So is a time that is modeled by its
+distance from a date: as so many days, and the time of day.  Which columns these are follows from
+the schema; each row is mapped by itself, exactly, and back.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
+from nacre.schema.columns.column import Column
 from nacre.schema.columns.moment import DAY, Datetime, iso_day
+from nacre.schema.columns.numeric import Integer
 from nacre.schema.layout import Encoded
 from nacre.schema.protected import USUAL, as_sets
 from nacre.schema.schema import Schema
@@ -25,6 +29,7 @@ from nacre.schema.schema import Schema
 Index = NDArray[np.int64]
 
 DAYS = 10  # at least: over fewer, the cells of the whole are finer than an hour
+NONE: Mapping[str, str] = MappingProxyType({})
 SOME_DAY = "2000-01-01"  # that times of day are taken to lie on
 
 
@@ -33,10 +38,17 @@ def part_of(name: str) -> str:
     return f"{name}, time of day"
 
 
-def find_times(schema: Schema, taken: Collection[str] = ()) -> tuple[str, ...]:
+def find_times(
+    schema: Schema, taken: Collection[str] = (), counted: Mapping[str, str] = NONE
+) -> tuple[str, ...]:
     """The columns that are split: public, from their bounds and steps alone.
 
     Never a label, or what is to be protected as a whole; nor where a part's name is `taken`.
+
+    Args:
+        schema: as differences and facts leave it.
+        taken: names that no part may have.
+        counted: of numbers that count steps of time from some midnight on, this step.
     """
     taken = {*taken, *schema.columns}
     whole = {name for one in as_sets(schema.protect, USUAL) for name in one.columns}
@@ -45,7 +57,7 @@ def find_times(schema: Schema, taken: Collection[str] = ()) -> tuple[str, ...]:
         for name, column in schema.columns.items()
         if name not in {schema.label, *whole}
         and part_of(name) not in taken
-        and (line := _Line.of(column)) is not None
+        and (line := _Line.of(column, counted.get(name))) is not None
         and line.days >= DAYS
     )
 
@@ -64,11 +76,17 @@ class _Line:
     last: int
 
     @classmethod
-    def of(cls, column: Any) -> _Line | None:
-        """None unless the column has times of day, at the same places every day."""
-        if not isinstance(column, Datetime):
+    def of(cls, column: Any, counted: str | None = None) -> _Line | None:
+        """None unless the column has times of day, at the same places every day.
+
+        A number has if steps of time are `counted` in it.
+        """
+        if isinstance(column, Integer) and counted is not None:
+            first, step = 0, _some_times(counted, nullable=False).length
+        elif isinstance(column, Datetime):
+            first, step = column.start, column.length
+        else:
             return None
-        first, step = column.start, column.length
         if step >= DAY or DAY % step:
             return None
         return cls(first // DAY, first % DAY, step, column.ticks)
@@ -94,12 +112,19 @@ class _Line:
         ticks = np.where(ticks < 0, ticks + self.a_day, ticks)
         return np.where(ticks > self.last, ticks - self.a_day, ticks)
 
-    def columns(self, column: Datetime) -> tuple[Datetime, Datetime]:
-        """The day and the time of day."""
-        ends = (iso_day(self.first_day), iso_day(self.first_day + self.days))
-        day = Datetime(low=ends[0], high=ends[1], nullable=column.nullable)
-        time = Datetime(low=SOME_DAY, high=SOME_DAY, step=column.step, nullable=column.nullable)
-        return day, time
+    def columns(self, column: Column, counted: str | None) -> tuple[Column, Datetime]:
+        """The day, or how many there are between, and the time of day."""
+        if isinstance(column, Datetime):
+            ends = (iso_day(self.first_day), iso_day(self.first_day + self.days))
+            day = Datetime(low=ends[0], high=ends[1], nullable=column.nullable)
+            return day, _some_times(column.step, nullable=column.nullable)
+        days = Integer(low=0, high=self.days, nullable=column.nullable)
+        return days, _some_times(str(counted), nullable=column.nullable)
+
+
+def _some_times(step: str, *, nullable: bool) -> Datetime:
+    """The times of a day."""
+    return Datetime(low=SOME_DAY, high=SOME_DAY, step=step, nullable=nullable)
 
 
 @final
@@ -110,10 +135,12 @@ class Times:
     Attributes:
         schema: as differences and facts leave it.
         stated: the columns; none is fine, and then nothing changes.
+        counted: of numbers that count steps of time from some midnight on, this step.
     """
 
     schema: Schema
     stated: Sequence[str] = ()
+    counted: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stated", tuple(self.stated))
@@ -123,7 +150,7 @@ class Times:
     def _lines(self) -> dict[str, _Line]:
         found = {}
         for name in self.stated:
-            line = _Line.of(self.schema.columns.get(name))
+            line = _Line.of(self.schema.columns.get(name), self.counted.get(name))
             fits = line is not None and line.last >= line.a_day and name not in found
             if line is None or not fits or part_of(name) in self.schema.columns:
                 raise NacreError(f"'{name}' has no times of day that can be modeled by themselves.")
@@ -135,11 +162,12 @@ class Times:
         """The schema that methods see: behind each day its time of day."""
         if not self.stated:
             return self.schema
-        columns = {}
+        columns: dict[str, Column] = {}
         for name, column in self.schema.columns.items():
             columns[name] = column
-            if name in self._lines and isinstance(column, Datetime):
-                columns[name], columns[part_of(name)] = self._lines[name].columns(column)
+            if name in self._lines:
+                parts = self._lines[name].columns(column, self.counted.get(name))
+                columns[name], columns[part_of(name)] = parts
         return dataclasses.replace(self.schema, columns=columns, constraints=(), facts=())
 
     def ticks_of_days(self, name: str, first: Index, last: Index) -> tuple[Index, Index]:

@@ -264,7 +264,7 @@ def dump(
     if "label" in said:
         parts += [LABEL, _yaml({"label": said["label"]})]
     if "unit" in said:
-        parts += [UNIT, _column_lines("unit", said["unit"]).removeprefix("  ")]
+        parts += [UNIT, column_lines("unit", said["unit"]).removeprefix("  ")]
     if said["provenance"] != "declared" or said["reviewed"]:
         parts += [PROVENANCE, _yaml({"provenance": said["provenance"]})]
     # A fit asks for a review only of what was read from the rows.
@@ -274,7 +274,7 @@ def dump(
     parts.append("columns:\n")
     for name, facts in said["columns"].items():
         parts += [f"  {line}\n" for line in (remarks or {}).get(name, ())]
-        parts.append(_column_lines(name, facts))
+        parts.append(column_lines(name, facts))
     parts += [f"  {line}\n" for line in last]
     if "constraints" in said:
         parts += [CONSTRAINTS, _yaml({"constraints": said["constraints"]}, width=10**6)]
@@ -296,13 +296,13 @@ def dump_images(said: Mapping[str, Any]) -> str:
         parts += [_yaml({"provenance": said["provenance"]})]
         parts += [REVIEW_IMAGES] * (said["provenance"] == "data")
         parts += [_yaml({"reviewed": said["reviewed"]})]
-    parts.append(_column_lines("images", said["images"]).removeprefix("  "))
+    parts.append(column_lines("images", said["images"]).removeprefix("  "))
     if "classes" in said:
         parts.append(_yaml({"classes": said["classes"]}, flow=True, width=WIDTH)[1:-2] + "\n")
     return "".join(parts)
 
 
-def _column_lines(name: str, facts: Mapping[str, Any]) -> str:
+def column_lines(name: str, facts: Mapping[str, Any]) -> str:
     """One column on one line where it fits, as a block where it does not."""
     line = _yaml({name: facts}, flow=True, width=10**6)[1:-2]  # without the outer braces
     if len(line) <= WIDTH and "\n" not in line:

@@ -179,3 +179,45 @@ def test_averages_of_groups_that_are_all_alike(real, stays):
 def test_small_groups_and_long_lists_have_no_averages(stays):
     few = draw(2 * FEWEST - 50, 1)
     assert {s.part for s in evaluate(few, few, stays, metrics=["group-medians"]).results} == {""}
+
+
+def lags(n: int, seed: int, *, same: bool = False) -> pd.DataFrame:
+    """Waits that are long in the north, or the `same` everywhere; single columns are right."""
+    rng = np.random.default_rng(seed)
+    place = rng.choice(["north", "south"], n)
+    slow = (rng.permutation(place) if same else place) == "north"
+    days = rng.gamma(4, np.where(slow, 9, 2))
+    booked = np.datetime64("2021-01-01") + rng.integers(0, 900, n).astype("m8[D]")
+    seen = booked + days.astype(int).astype("m8[D]")
+    return pd.DataFrame({"place": place, "booked": booked, "seen": seen})
+
+
+LAGS = {
+    "place": Categorical(values=["north", "south"]),
+    "booked": Datetime(low="2021-01-01", high="2023-12-31"),
+    "seen": Datetime(low="2021-01-01", high="2024-12-31"),
+}
+
+
+@pytest.mark.parametrize("constraints", [["booked <= seen"], []])
+def test_what_lies_between_two_dates_is_judged_by_group(constraints):
+    schema = Schema(LAGS, constraints=constraints)
+    real = lags(4000, 0)
+    for synthetic, level in ((lags(4000, 1, same=True), "avoid"), (lags(4000, 2), "good")):
+        found = evaluate(real, synthetic, schema, metrics=["group-medians"], jobs=1)
+        (told,) = [f for f in found.findings["synthetic"] if f.topic == "Averages by group"]
+        assert told.level == level
+        waits = "seen − booked where place = north (median "
+        assert (waits in told.text) is (level == "avoid")
+        if level == "avoid":
+            assert "days instead of 3" in told.text.partition(waits)[2][:30]
+
+
+def test_a_difference_that_is_a_column_is_judged_as_one():
+    rows = lags(1000, 0)
+    rows["wait"] = (rows["seen"] - rows["booked"]).dt.days
+    schema = Schema({**LAGS, "wait": Integer(low=0, high=200)}, facts=["seen = booked + wait"])
+    found = evaluate(rows, rows, schema, metrics=["group-medians"], jobs=1)
+    of = {str(score.part) for score in found.results}
+    assert "wait where place = north" in of
+    assert not any("−" in part for part in of)

@@ -96,3 +96,59 @@ def test_constants_that_say_nothing_are_not_offered():
 )
 def test_what_names_say(first, second, same):
     assert alike(first, second) is same
+
+
+def patients(seed=0, rule=1.0, **changed):
+    """Pregnant patients who are women, all of them or but a part; a ward that says nothing."""
+    rng = np.random.default_rng(seed)
+    pregnant = rng.random(N) < 0.05
+    sex = np.where(pregnant & (rng.random(N) <= rule), "F", rng.choice(["F", "M"], N))
+    columns = {
+        "pregnant": np.where(pregnant, "yes", "no"),
+        "sex": sex,
+        "ward": rng.choice(list("ABCDE"), N),
+        "age": rng.integers(0, 99, N),
+    }
+    return pd.DataFrame(columns | changed)
+
+
+def test_a_category_that_is_the_same_in_all_rows_of_a_value():
+    assert offered(patients()) == ("sex = F if pregnant = yes",)
+    assert not offered(patients(rule=0.9))
+    kept = nacre.Schema(
+        nacre.draft(patients()).schema.columns, constraints=["sex = F if pregnant = yes"]
+    )
+    assert not any(kept.check(pa.Table.from_pandas(patients())).constraints.values())
+
+
+def test_a_category_that_nearly_all_rows_have_is_no_rule():
+    # Of 150 rows all have it, but so have nine of ten others: nobody would call it a rule.
+    usual = np.where(np.random.default_rng(3).random(N) < 0.9, "public", "private")
+    frame = patients()
+    frame["payer"] = np.where(frame["pregnant"] == "yes", "public", usual)
+    assert not [each for each in offered(frame) if each.startswith("payer")]
+
+
+def test_a_category_of_few_rows_or_by_chance_is_not_named():
+    rare = patients(seed=5)
+    rare["pregnant"] = np.where(np.arange(N) < 40, "yes", "no")
+    rare.loc[:39, "sex"] = "F"
+    assert not offered(rare)
+    for seed in range(20):  # forty values of two lists that have nothing to do with each other
+        rng = np.random.default_rng(seed)
+        noise = patients(seed, code=rng.choice([f"c{k}" for k in range(40)], N))
+        assert {each.split(" = ")[0] for each in offered(noise)} <= {"sex"}
+
+
+def test_at_most_three_of_one_column_and_none_that_follows_from_another():
+    rng = np.random.default_rng(4)
+    code = rng.choice([f"c{k}" for k in range(10)], N)
+    group = np.where(np.isin(code, ["c0", "c1", "c2", "c3"]), "g0", "g1")
+    # By group and by each of its codes: the group says it for all.
+    paid = np.where(group == "g0", "company", rng.choice(["cash", "card", "company"], N))
+    found = nacre.draft(patients(code=code, group=group, paid=paid)).suggested
+    assert [each for each in found.constraints if each.startswith("paid")] == [
+        "paid = company if group = g0"
+    ]
+    alone = offered(patients(code=code, paid=paid))
+    assert len([each for each in alone if each.startswith("paid")]) == 3

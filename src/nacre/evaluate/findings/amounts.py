@@ -45,10 +45,11 @@ class Amount:
 
 def amount_of(subject: Subject, schema: Schema) -> Amount:
     """How values of a column, of a difference of two, or of a group are written."""
+    if isinstance(subject, Group):
+        subject = subject.column
     if isinstance(subject, Difference):
         return Amount(schema.columns[subject.later], difference=True)
-    name = subject.column if isinstance(subject, Group) else subject
-    return Amount(schema.columns[name])
+    return Amount(schema.columns[subject])
 
 
 def _number(value: float) -> str:

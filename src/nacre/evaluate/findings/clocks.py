@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from nacre.evaluate.findings.columns import AVOID_TV, CARE_TV
 from nacre.evaluate.findings.finding import Finding
-from nacre.evaluate.findings.words import more, percent
+from nacre.evaluate.findings.words import Listed, listed, percent
 from nacre.evaluate.tables.clock import Clock
 
 
@@ -14,16 +14,18 @@ def clock_findings(clocks: Sequence[Clock]) -> Iterator[Finding]:
     bad = [clock for clock in found if clock.excess > AVOID_TV]
     doubtful = [clock for clock in found if CARE_TV < clock.excess <= AVOID_TV]
     if bad:
-        yield Finding(
-            "avoid", "Times", f"Do not use it for {_shown(bad)}, beyond chance.", 8 * bad[0].excess
-        )
+        cycles = _shown(bad)
+        text = f"Do not use it for {cycles.text}, beyond chance."
+        yield Finding("avoid", "Times", text, 8 * bad[0].excess, cycles.rest)
     if doubtful:
-        yield Finding("care", "Times", f"Take care with {_shown(doubtful)}, beyond chance.", 1.0)
+        cycles = _shown(doubtful)
+        text = f"Take care with {cycles.text}, beyond chance."
+        yield Finding("care", "Times", text, 1.0, cycles.rest)
 
 
-def _shown(clocks: Sequence[Clock]) -> str:
+def _shown(clocks: Sequence[Clock]) -> Listed:
     said = [
         f"the {clock.by} of {clock.column} ({percent(clock.excess)} of the rows at a wrong one)"
-        for clock in clocks[:4]
+        for clock in clocks
     ]
-    return ", ".join(said) + more(clocks, 4)
+    return listed(said, 4)

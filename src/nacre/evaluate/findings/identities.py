@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from nacre.evaluate.findings.finding import Finding
-from nacre.evaluate.findings.words import more
+from nacre.evaluate.findings.words import listed, more
 from nacre.evaluate.tables.comparison import TableComparison
 from nacre.evaluate.tables.identities import ALL
 from nacre.evaluate.tables.identity import Identity
@@ -38,20 +38,17 @@ def identity_findings(comparison: TableComparison) -> Iterator[Finding]:
     if always:
         what = "Facts that all" if len(always) > 1 else "A fact that all"
         are = "are" if len(always) > 1 else "is"
-        listed = ", ".join(
+        facts = ", ".join(
             f"{_share(each.synthetic)}{_of(each)} keep `{each.fact}`" for each in always
         )
         rest = "" if nearly else more(broken, SHOWN)
         said.append(
             f"{what} {_looked_at(comparison)} keep {are} broken here: of the synthetic rows only "
-            f"{listed}{rest}."
+            f"{facts}{rest}."
         )
     if nearly:
-        listed = ", ".join(
-            f"`{each.fact}` ({_share(each.real)}{_of(each)}, here {_share(each.synthetic)})"
-            for each in nearly
-        )
-        said.append(f"Nearly all real rows keep {listed}{more(broken, SHOWN)}.")
+        facts = ", ".join(map(_shares, nearly))
+        said.append(f"Nearly all real rows keep {facts}{more(broken, SHOWN)}.")
     if len(broken) > 1:
         rows = np.any([each.breaks for each in broken], axis=0)
         said.append(f"{_share(float(rows.mean()))} of the synthetic rows break one of these.")
@@ -60,7 +57,14 @@ def identity_findings(comparison: TableComparison) -> Iterator[Finding]:
         "Facts",
         " ".join([*said, _advice(broken)]),
         20 * worst,
+        listed([*map(_shares, broken)], SHOWN).rest,
     )
+
+
+def _shares(identity: Identity) -> str:
+    """A fact with the share of the rows that keep it in either table."""
+    real, here = _share(identity.real), _share(identity.synthetic)
+    return f"`{identity.fact}` ({real}{_of(identity)}, here {here})"
 
 
 def _looked_at(comparison: TableComparison) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from nacre.evaluate.findings.finding import Finding
 from nacre.evaluate.findings.identities import broken_identities
 from nacre.evaluate.findings.never import value_findings
-from nacre.evaluate.findings.words import percent
+from nacre.evaluate.findings.words import listed, percent
 from nacre.evaluate.tables.comparison import TableComparison
 from nacre.evaluate.tables.never import categories, never_together
 from nacre.schema.written import value_names
@@ -54,7 +54,8 @@ def _of_all(
     comparison: TableComparison, share: float, found: Sequence[tuple[float, str, str, np.ndarray]]
 ) -> Finding:
     """What a share of all rows holds, and the pairs of columns that are worst."""
-    pairs = "; ".join(_said(comparison, each[1:3], each[3]) for each in found[:SHOWN])
+    said = [_said(comparison, each[1:3], each[3]) for each in found]
+    pairs = "; ".join(said[:SHOWN])
     return Finding(
         "avoid" if share > AVOID else "care",
         "Impossible pairs",
@@ -62,6 +63,7 @@ def _of_all(
         f"although both are frequent: {pairs}{_others(len(found) - SHOWN)}. If that is public, "
         "say it in the schema, as a fact (`determined by`) or a constraint (`forbid`).",
         20 * share,
+        listed(said, SHOWN).rest,
     )
 
 

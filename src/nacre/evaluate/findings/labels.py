@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from nacre.evaluate.findings.amounts import amount_of
 from nacre.evaluate.findings.finding import Finding
-from nacre.evaluate.findings.words import more, percent
+from nacre.evaluate.findings.words import Listed, listed, percent
 from nacre.evaluate.tables.label_groups import LabelGroups
 from nacre.schema import Schema
 
@@ -21,15 +21,18 @@ def label_findings(found: Sequence[LabelGroups], label: str, schema: Schema) -> 
     bad = [groups for groups in worst if groups.gap > AVOID_LABEL]
     doubtful = [groups for groups in worst if CARE_LABEL < groups.gap <= AVOID_LABEL]
 
-    def shown(some: Sequence[LabelGroups], most: int = 3) -> str:
-        return "; ".join(_said(each, label, schema) for each in some[:most]) + more(some, most)
+    def shown(some: Sequence[LabelGroups]) -> Listed:
+        return listed([_said(each, label, schema) for each in some], 3, "; ")
 
     if bad:
         weight = 10 * min(bad[0].gap, 1.0) + min(len(bad), 10) / 10
-        yield Finding("avoid", TOPIC, f"Do not compare {label} by group: {shown(bad)}.", weight)
+        columns = shown(bad)
+        text = f"Do not compare {label} by group: {columns.text}."
+        yield Finding("avoid", TOPIC, text, weight, columns.rest)
     if doubtful:
-        text = f"Take care with {label} by group: {shown(doubtful)}."
-        yield Finding("care", TOPIC, text, min(len(doubtful), 10) / 10)
+        columns = shown(doubtful)
+        text = f"Take care with {label} by group: {columns.text}."
+        yield Finding("care", TOPIC, text, min(len(doubtful), 10) / 10, columns.rest)
     if worst and not bad and not doubtful:
         what = f"Shares of {label}" if worst[0].value is not None else f"Means of {label}"
         yield Finding("good", TOPIC, f"{what} by groups of other columns are about right.")

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Collection, Iterator
 
 from nacre.evaluate.findings.finding import Finding
-from nacre.evaluate.findings.words import more, percent
+from nacre.evaluate.findings.words import listed, percent
 from nacre.evaluate.tables.comparison import TableComparison
 from nacre.evaluate.tables.never import (
     MOST_COLUMNS,
@@ -33,17 +33,19 @@ def value_findings(
     if not found:
         return
     found.sort(key=lambda each: -each.share)
-    listed = ", ".join(
+    said = [
         f"{percent(each.share)} of those with {each.column} = {each.value} have {each.what}"
-        for each in found[:SHOWN]
-    )
+        for each in found
+    ]
+    values = listed(said, SHOWN)
     yield Finding(
         "avoid" if found[0].share > AVOID_VALUE else "care",
         "Impossible pairs",
         f"Some rows hold what never goes with one of their values in the real table, although it "
-        f"is frequent: {listed}{more(found, SHOWN)}. If that is public, say it in the schema, as a "
+        f"is frequent: {values.text}. If that is public, say it in the schema, as a "
         f"constraint (`... if {found[0].column} = {found[0].value}`).",
         5 * found[0].share + min(len(found), 10) / 10,
+        values.rest,
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nacre.evaluate.findings.amounts import amount_of
 from nacre.evaluate.findings.finding import Finding
-from nacre.evaluate.findings.words import more
+from nacre.evaluate.findings.words import Listed, listed
 from nacre.evaluate.tables.shift import MEAN, Difference, Shift
 from nacre.schema import Schema
 
@@ -51,17 +51,18 @@ def group_findings(shifts: Sequence[Shift], schema: Schema) -> Iterator[Finding]
     bad = [shift for shift in worst if shift.gap > AVOID_GROUP]
     doubtful = [shift for shift in worst if CARE_GROUP < shift.gap <= AVOID_GROUP]
 
-    def shown(some: Sequence[Shift], most: int = 3) -> str:
-        said = [f"{s.of} ({fact(s, schema)})" for s in some[:most]]
-        return ", ".join(said) + more(some, most)
+    def shown(some: Sequence[Shift]) -> Listed:
+        return listed([f"{s.of} ({fact(s, schema)})" for s in some], 3)
 
     if bad:
         weight = 5 * min(bad[0].gap, 1.0) + min(len(bad), 10) / 10
-        text = f"Do not compare averages of groups: {shown(bad)}."
-        yield Finding("avoid", "Averages by group", text, weight)
+        groups = shown(bad)
+        text = f"Do not compare averages of groups: {groups.text}."
+        yield Finding("avoid", "Averages by group", text, weight, groups.rest)
     if doubtful:
-        text = f"Take care with averages of groups: {shown(doubtful)}."
-        yield Finding("care", "Averages by group", text, min(len(doubtful), 10) / 10)
+        groups = shown(doubtful)
+        text, weight = f"Take care with averages of groups: {groups.text}.", len(doubtful) / 10
+        yield Finding("care", "Averages by group", text, min(weight, 1.0), groups.rest)
     if worst and not bad and not doubtful:
         text = "Averages of numbers within groups of 200 rows or more are about right."
         yield Finding("good", "Averages by group", text)
@@ -76,9 +77,11 @@ def _findings(
     doubtful = [own for own in grouped if CARE_SHIFT < _worst(own) <= AVOID_SHIFT]
     if bad:
         weight = 10 * min(_worst(bad[0]), 1.0) + len(bad)
-        yield Finding("avoid", topic, f"{avoid} {_listed(bad, schema)}.", weight)
+        columns = _listed(bad, schema)
+        yield Finding("avoid", topic, f"{avoid} {columns.text}.", weight, columns.rest)
     if doubtful:
-        yield Finding("care", topic, f"{care} {_listed(doubtful, schema)}.", float(len(doubtful)))
+        columns, weight = _listed(doubtful, schema), float(len(doubtful))
+        yield Finding("care", topic, f"{care} {columns.text}.", weight, columns.rest)
     if grouped and not bad and not doubtful:
         yield Finding("good", topic, good)
 
@@ -87,13 +90,13 @@ def _worst(shifts: Iterable[Shift]) -> float:
     return max(shift.gap for shift in shifts)
 
 
-def _listed(columns: Sequence[Sequence[Shift]], schema: Schema, most: int = 4) -> str:
+def _listed(columns: Sequence[Sequence[Shift]], schema: Schema) -> Listed:
     """Each column with the facts that are off, real values last."""
     said = [
         f"{own[0].of} ({'; '.join(fact(s, schema) for s in own if s.gap > CARE_SHIFT)})"
-        for own in columns[:most]
+        for own in columns
     ]
-    return ", ".join(said) + more(columns, most)
+    return listed(said, 4)
 
 
 def fact(shift: Shift, schema: Schema) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from nacre.evaluate.findings.finding import Finding
-from nacre.evaluate.findings.words import more
+from nacre.evaluate.findings.words import Listed, listed
 from nacre.evaluate.scores.score import Score
 from nacre.evaluate.tables.pairs import Pair, PairMatrices
 
@@ -12,6 +12,7 @@ from nacre.evaluate.tables.pairs import Pair, PairMatrices
 AVOID_LINK, CARE_LINK = 0.20, 0.10
 # A link that is fainter than this is none; one that is stronger by this much was made up.
 NO_LINK, MADE_UP = 0.03, 0.05
+SHOWN = 3
 
 
 class _Link(NamedTuple):
@@ -37,7 +38,7 @@ def pair_findings(scores: Sequence[Score], pairs: PairMatrices) -> Iterator[Find
     doubtful = [g for g in gaps if CARE_LINK < g.excess <= AVOID_LINK and _change(pairs, g) > 1]
     made_up = [g for g in gaps if g.excess <= CARE_LINK and _is_made_up(pairs, g)]
 
-    def shown(some: Sequence[_Link], *, excess: bool = True) -> str:
+    def shown(some: Sequence[_Link], *, excess: bool = True) -> Listed:
         said = []
         for link in some:
             i, j = link.first, link.second
@@ -47,38 +48,42 @@ def pair_findings(scores: Sequence[Score], pairs: PairMatrices) -> Iterator[Find
                 f"{pairs.names[i]} with {pairs.names[j]} ({kind}{pairs.real[i, j]:.2f} in the real "
                 f"table, {pairs.synthetic[i, j]:.2f} here{off})"
             )
-        return ", ".join(said)
+        return listed(said, SHOWN)
 
     if bad:
+        links = shown(bad)
         yield Finding(
             "avoid",
             "Pairs",
-            f"Do not study how these go together: {shown(bad[:3])}{more(bad, 3)}.",
+            f"Do not study how these go together: {links.text}.",
             10 * bad[0].excess + len(bad) / 10,
+            links.rest,
         )
     if doubtful:
+        links = shown(doubtful)
         yield Finding(
             "care",
             "Pairs",
-            f"Some links between columns are weaker or stronger than they should be: "
-            f"{shown(doubtful[:3])}{more(doubtful, 3)}.",
+            f"Some links between columns are weaker or stronger than they should be: {links.text}.",
             float(len(doubtful)),
+            links.rest,
         )
     if made_up:
         made_up.sort(key=lambda g: -g.change)
+        links = shown(made_up)
         yield Finding(
             "care",
             "Made-up links",
-            f"Some columns that have nothing to do with each other seem linked here: "
-            f"{shown(made_up[:3])}{more(made_up, 3)}.",
+            f"Some columns that have nothing to do with each other seem linked here: {links.text}.",
             float(len(made_up)),
+            links.rest,
         )
     if gaps and not bad and not doubtful and not made_up:
         yield Finding(
             "good",
             "Pairs",
             f"Links between pairs of columns are kept; the largest change is "
-            f"{shown(gaps[:1], excess=False)}.",
+            f"{shown(gaps[:1], excess=False).text}.",
         )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from nacre.evaluate.findings.finding import Finding
-from nacre.evaluate.findings.words import more, percent
+from nacre.evaluate.findings.words import listed, percent
 from nacre.evaluate.tables.persons import Whose
 from nacre.schema import Unit
 
@@ -71,16 +71,17 @@ def _courses(real: Whose, synthetic: Whose, unit: Unit) -> Iterator[Finding]:
     unlike = sorted((n for n in gaps if abs(gaps[n]) > UNLIKE), key=lambda n: -abs(gaps[n]))
     if not unlike:
         return
-    text = ", ".join(
+    said = [
         f"{name} ({percent(real.alike[name])} of the real persons, "
         f"{percent(synthetic.alike[name])} here)"
-        for name in unlike[:SHOWN]
-    )
+        for name in unlike
+    ]
+    columns = listed(said, SHOWN)
     yield Finding(
         "avoid",
         "Persons",
         "Do not follow one person from row to row: rows of a person are drawn independently of "
-        f"each other. Two of them agree more or less often than they should in {text}"
-        f"{more(unlike, SHOWN)}.",
+        f"each other. Two of them agree more or less often than they should in {columns.text}.",
         max(map(abs, gaps.values())),
+        columns.rest,
     )

@@ -7,7 +7,7 @@ import numpy as np
 
 from nacre.evaluate.findings.amounts import Amount
 from nacre.evaluate.findings.finding import Finding
-from nacre.evaluate.findings.words import more, percent
+from nacre.evaluate.findings.words import listed, percent
 from nacre.evaluate.tables.comparison import TableComparison
 
 # A value that so many rows share is a spike, if far fewer share each of its neighbors.
@@ -32,9 +32,10 @@ def spike_findings(comparison: TableComparison) -> Iterator[Finding]:
         ("care", "Take care with", [s for s in found if CARE < s.level <= AVOID]),
     ):
         if some:
-            text = ", ".join(spike.text for spike in some[:4])
-            said = f"{topic} single values that many rows share: {text}{more(some, 4)}."
-            yield Finding(level, "Single values", said, 10 * some[0].off)  # type: ignore[arg-type]
+            values = listed([spike.text for spike in some], 4)
+            said = f"{topic} single values that many rows share: {values.text}."
+            weight = 10 * some[0].off
+            yield Finding(level, "Single values", said, weight, values.rest)  # type: ignore[arg-type]
 
 
 def _spikes(comparison: TableComparison) -> Iterator[_Spike]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nacre.evaluate.findings.finding import Finding
-from nacre.evaluate.findings.words import more, percent
+from nacre.evaluate.findings.words import listed, percent
 from nacre.evaluate.tables.comparison import TableComparison
 from nacre.schema.columns.scale import Scale
 
@@ -42,22 +42,25 @@ def value_findings(comparison: TableComparison) -> Iterator[Finding]:
             lost.append(f"{name} ({int(gone.sum())})")
         wrong += _wrong(comparison, name, p, q)
     if lost:
+        columns = listed(lost, 6)
         yield Finding(
             "care",
             "Rare values",
-            f"Some values of the real table never occur here: {', '.join(lost[:6])}"
-            f"{more(lost, 6)}. Do not conclude that such rows do not exist.",
+            f"Some values of the real table never occur here: {columns.text}. Do not conclude that "
+            "such rows do not exist.",
             2.0,
+            columns.rest,
         )
     if wrong:
         wrong.sort(reverse=True)
-        shown = ", ".join(value.text for value in wrong[:4])
+        values = listed([value.text for value in wrong], 4)
         spoiled = any(value.off > 1 and value.more > MADE_UP for value in wrong)
         yield Finding(
             "avoid" if spoiled else "care",
             "Values",
-            f"Some values come too rarely or too often: {shown}{more(wrong, 4)}.",
+            f"Some values come too rarely or too often: {values.text}.",
             1 + 10 * min(wrong[0].off, 1.0),
+            values.rest,
         )
 
 

@@ -1,7 +1,9 @@
 """Numbers and lists as a sentence says them."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
+
+LONGEST = 500  # entries of a list that can be opened
 
 
 def percent(share: float) -> str:
@@ -17,6 +19,32 @@ def percent(share: float) -> str:
     return f"{hundredths:.2g}%" if hundredths >= 0.005 else ("0%" if hundredths == 0 else "<0.01%")
 
 
+class Listed(NamedTuple):
+    """A list as a sentence says it.
+
+    Attributes:
+        text: the first few, and how many more there are.
+        rest: these others, for whoever wants to see all.
+    """
+
+    text: str
+    rest: tuple[str, ...]
+
+
+def listed(said: Sequence[str], shown: int, between: str = ", ") -> Listed:
+    """The first `shown` in words, the others beside them.
+
+    Examples:
+        >>> listed(["a", "b", "c"], 1)
+        Listed(text='a and 2 more', rest=('b', 'c'))
+        >>> listed(["a", "b"], 2).text
+        'a, b'
+    """
+    rest = said[shown:]
+    beyond = [f"and {len(rest) - LONGEST:,} more"] if len(rest) > LONGEST else []
+    return Listed(between.join(said[:shown]) + more(said, shown), (*rest[:LONGEST], *beyond))
+
+
 def more(listed: Sequence[Any], shown: int) -> str:
     """How many of `listed` were left unsaid after the first `shown`.
 
@@ -24,4 +52,4 @@ def more(listed: Sequence[Any], shown: int) -> str:
         >>> more("abcde", 3), more("ab", 3)
         (' and 2 more', '')
     """
-    return f" and {len(listed) - shown} more" if len(listed) > shown else ""
+    return f" and {len(listed) - shown:,} more" if len(listed) > shown else ""

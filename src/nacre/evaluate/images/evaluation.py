@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from nacre.evaluate.evaluation import finite
-from nacre.evaluate.findings.finding import Finding
+from nacre.evaluate.findings.finding import Finding, told
+from nacre.evaluate.guarantees import in_words
 from nacre.evaluate.images.metric import ImageMetric
 from nacre.evaluate.scores.score import CONFIDENTIAL, Score, frame
 from nacre.report.written import written
@@ -68,7 +69,7 @@ class ImageEvaluation:
         lines = [CONFIDENTIAL, "", *([self.silent, ""] if self.silent else [])]
         for table in self.tables:
             lines += [f"{table}:"] * (len(self.tables) > 1)
-            lines += [f"  {finding.mark} {finding.text}" for finding in self.findings[table]] + [""]
+            lines += [*told(self.findings[table]), ""]
         width = max((len(metric.title) for metric in self.metrics), default=0)
         heads = "".join(f"{table[:16]:>18}" for table in self.tables)
         lines += [f"  {'':{width}}{heads}{'real images':>13}"]
@@ -80,7 +81,8 @@ class ImageEvaluation:
             cells = "".join(f"{_written(score):>18}" for score in row)
             real = "" if first.reference is None else f"{first.reference:.4g}"
             lines += [f"  {metric.title:{width}}{cells}{real:>13}  {metric.goal} is better"]
-        return "\n".join([*lines, "", *(f"  Note: {note}" for note in self.notes)])
+        lines += ["", *(f"  {line}" for line in in_words(self.guarantees))]
+        return "\n".join([*lines, *(f"  Note: {note}" for note in self.notes)])
 
     def __str__(self) -> str:
         return self.summary()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from nacre.errors import NacreError
-from nacre.evaluate.guarantees import describe
+from nacre.evaluate.guarantees import by_table, describe
 from nacre.evaluate.images.comparison import Effort, ImageComparison, RealImages
 from nacre.evaluate.images.evaluation import ImageEvaluation
 from nacre.evaluate.images.findings import find
@@ -77,7 +77,8 @@ def evaluate_images(
     models = available(PUBLISHED if classifiers is None else tuple(classifiers))
     effort = dataclasses.replace(effort, classifiers=models)
     given = by_name(synthetic)
-    guarantees, spent = describe(guarantee, list(given), schema), spending(ledger, dataset)
+    guarantees = describe(by_table(guarantee, list(given)), schema)
+    spent = spending(ledger, dataset)
     report = on_progress or (lambda stage, done: None)
     report("reading", None)
     private = read_images(real, schema, "The real images")

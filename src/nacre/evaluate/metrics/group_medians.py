@@ -22,8 +22,9 @@ METRIC = Metric(
     goal="lower",
     low=0,
     high=float("inf"),
-    meaning="How far the median of a number is off, beyond chance, among rows with one value of "
-    "another column (200 rows or more), relative to how widely the group's real values spread.",
+    meaning="How far the median of a number, or of what lies between two ordered columns, is off, "
+    "beyond chance, among rows with one value of another column (200 rows or more), relative to "
+    "how widely the group's real values spread.",
     compute=compute,
     needs=frozenset({"amount"}),
     quick=True,

@@ -24,14 +24,14 @@ class Difference:
 
 @dataclasses.dataclass(frozen=True)
 class Group:
-    """A number among the rows with one value of another column.
+    """A number, or what lies between two, among the rows with one value of another column.
 
     Examples:
         >>> print(Group("cost", "ward", "ICU"))
         cost where ward = ICU
     """
 
-    column: str
+    column: str | Difference
     by: str
     value: str
 

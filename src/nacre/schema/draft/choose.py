@@ -16,7 +16,7 @@ from nacre.schema.columns.category import Boolean, Categorical, Ordinal
 from nacre.schema.columns.column import Column
 from nacre.schema.columns.moment import DAY, UNITS, Datetime
 from nacre.schema.columns.numeric import DIGITS, LARGEST_INTEGER, Integer, Real
-from nacre.schema.draft import guess
+from nacre.schema.draft import guess, offers
 from nacre.schema.draft.guess import ENOUGH, FEW, Note
 from nacre.schema.draft.names import is_code
 from nacre.schema.draft.outward import (
@@ -205,6 +205,8 @@ class Choice:
                 notes = [*notes, Note("single values that many rows share", said)]
         if getattr(column, "step", None) not in (None, 1):
             notes = [*notes, Note("values in even steps", "every value is a step from `low`.")]
+        if (offered := offers.missing_codes(column, sampled)) is not None:
+            return column, [*notes, offered]
         if (end := guess.tail(column, sampled)) is not None:
             _, high = outward_real(float(column.low), end, ("high",))
             said = (
@@ -238,7 +240,8 @@ class Choice:
             column: Column = Ordinal(values=ranges, nullable=sketch.gaps, missing=missing)
             return column, [*notes, note]
         column, more = self._values(held, nullable=sketch.gaps, missing=missing)
-        return column, notes + more
+        offered = offers.order(self.name, column, held) if self.total >= ENOUGH else None
+        return column, [*notes, *more, *([] if offered is None else [offered])]
 
     def _decimal_commas(self) -> bool:
         array = cells.plain(self.sampled)

@@ -1,11 +1,13 @@
-"""Numbers that are one and the same in all rows with a certain value: a season ticket costs 89."""
+"""What is one and the same in all rows with a certain value: a season ticket costs 89."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nacre.schema.columns.category import Boolean, Categorical, Ordinal
 from nacre.schema.columns.column import Column
@@ -17,34 +19,70 @@ from nacre.schema.draft.seen import Seen, name_of
 
 MOST_LISTS, MOST_NUMBERS = 40, 60  # columns that are looked at
 MOST_VALUES = 50  # of a list
-MOST_CONSTANTS = 10  # more are not confirmed one by one
-MOST_OF_ONE = 3  # of one number: where several lists say the same, one of them is enough
-BY_CHANCE = 20.0  # that all these rows have the number by luck has a chance of e^-20 or less
+MOST_CONSTANTS = 10  # of numbers, and of lists; more are not confirmed one by one
+MOST_OF_ONE = 3  # of one column: where several lists say the same, one of them is enough
+BY_CHANCE = 20.0  # that all these rows have the value by luck has a chance of e^-20 or less
+OTHERS = 0.8  # of the other rows at most have a list's value: else it is merely the usual one
 
 
-def constants(columns: Mapping[str, Column], seen: Mapping[str, Seen]) -> dict[str, str]:
-    """Such constraints and their numbers, those of most rows first: `fare = 89 if kind = season`.
+class Constant(NamedTuple):
+    """All rows with a value of one column have one value of another.
 
-    Not where the list determines the number altogether: a look-up table says that.
+    Attributes:
+        said: the constraint: `fare = 89 if kind = season`.
+        name: the column that is always the same.
+        by: the column whose value says so.
+        rows: which rows have that value.
+        place: the tick or code that they all have.
     """
-    lists = [name for name, column in columns.items() if _is_list(column)]
-    numbers = [name for name, column in columns.items() if _is_number(column)]
-    found = [
-        (*each, name)
-        for by in lists[:MOST_LISTS]
-        for name in numbers[:MOST_NUMBERS]
-        for each in _of(columns, seen, by, name)
-    ]
-    found.sort(key=lambda each: -each[0])
-    offered: dict[str, str] = {}
-    for _, said, name in found:
-        if list(offered.values()).count(name) < MOST_OF_ONE and len(offered) < MOST_CONSTANTS:
-            offered[said] = name
+
+    said: str
+    name: str
+    by: str
+    rows: NDArray[np.bool_]
+    place: int
+
+
+def constants(columns: Mapping[str, Column], seen: Mapping[str, Seen]) -> list[Constant]:
+    """Constants of numbers, then of lists, those of most rows first.
+
+    Not where the one column determines the other altogether: a look-up table says that.  Nor what
+    follows from another: of the ticket's kind where its group says it.
+    """
+    lists = [name for name, column in columns.items() if _is_list(column)][:MOST_LISTS]
+    numbers = [name for name, column in columns.items() if _is_number(column)][:MOST_NUMBERS]
+    offered: list[Constant] = []
+    for names in (numbers, lists):
+        found = [
+            each
+            for by in lists
+            for name in names
+            if by != name
+            for each in _of(columns, seen, by, name)
+        ]
+        found.sort(key=lambda each: -int(each.rows.sum()))
+        offered += _chosen(found)
     return offered
+
+
+def _chosen(found: list[Constant]) -> list[Constant]:
+    """The first few of each column that no earlier one implies."""
+    chosen: list[Constant] = []
+    for each in found:
+        own = [other for other in chosen if other.name == each.name]
+        implied = any(o.place == each.place and (o.rows | ~each.rows).all() for o in own)
+        if len(chosen) < MOST_CONSTANTS and len(own) < MOST_OF_ONE and not implied:
+            chosen.append(each)
+    return chosen
 
 
 def _is_list(column: Column) -> bool:
     return isinstance(column, Categorical | Ordinal | Boolean) and column.size <= MOST_VALUES
+
+
+def _is_listed(column: Column, place: int) -> bool:
+    """Whether a place has a name of its own: what was gathered as `other` has none."""
+    return not isinstance(column, Categorical) or place < len(column.values)
 
 
 def _is_number(column: Column) -> bool:
@@ -53,25 +91,44 @@ def _is_number(column: Column) -> bool:
 
 def _of(
     columns: Mapping[str, Column], seen: Mapping[str, Seen], by: str, name: str
-) -> Iterator[tuple[int, str]]:
-    """The rows of each value of a list in which a number is always the same, and the statement."""
-    places, number = seen[by].places, seen[name]
+) -> Iterator[Constant]:
+    """The values of a list in all of whose rows another column is the same."""
+    places, other = seen[by].places, seen[name]
     there = ~seen[by].missing
     values = np.unique(places[there])
-    constant = {}
-    for value in values:
+    constant: dict[int, NDArray[np.bool_]] = {}
+    for value in values.tolist():
         rows = there & (places == value)
-        if rows.sum() >= ENOUGH and not number.missing[rows].any():
-            ticks = number.places[rows]
-            if (ticks == ticks[0]).all():
-                constant[int(value)] = int(ticks[0]), int(rows.sum())
+        if rows.sum() >= ENOUGH and not other.missing[rows].any():
+            held = other.places[rows]
+            if (held == held[0]).all():
+                constant[value] = rows
     if len(constant) == len(values):
         return
-    known = number.places[~number.missing]
-    for value, (tick, rows) in constant.items():
-        share = float((known == tick).mean())
-        if share < 1 and -rows * math.log(share) >= BY_CHANCE:
-            other = Word.of_value(name_of(columns[by], value), tuple(columns))
-            amount = Scale(columns[name]).values(np.array([tick]))[0].item()
-            amount = int(amount) if amount == int(amount) else amount
-            yield rows, f"{Word.of_column(name)} = {amount} if {Word.of_column(by)} = {other}"
+    for value, rows in constant.items():
+        place = int(other.places[rows][0])
+        if not (_is_listed(columns[by], value) and _is_listed(columns[name], place)):
+            continue
+        if _telling(columns[name], other, rows, place):
+            given = Word.of_value(name_of(columns[by], value), tuple(columns))
+            always = _written(columns, name, place)
+            said = f"{Word.of_column(name)} = {always} if {Word.of_column(by)} = {given}"
+            yield Constant(said, name, by, rows, place)
+
+
+def _telling(column: Column, other: Seen, rows: NDArray[np.bool_], place: int) -> bool:
+    """Whether it is no luck that all these rows have the value, nor what rows have anyway."""
+    known = ~other.missing
+    here = other.places == place
+    share = float(here[known].mean())
+    if share >= 1 or -float(rows.sum()) * math.log(share) < BY_CHANCE:
+        return False
+    return not _is_list(column) or float(here[known & ~rows].mean()) <= OTHERS
+
+
+def _written(columns: Mapping[str, Column], name: str, place: int) -> str:
+    """A value as a constraint writes it."""
+    if _is_list(columns[name]):
+        return str(Word.of_value(name_of(columns[name], place), tuple(columns)))
+    amount = Scale(columns[name]).values(np.array([place]))[0].item()
+    return str(int(amount) if amount == int(amount) else amount)

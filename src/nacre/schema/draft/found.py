@@ -107,11 +107,16 @@ class Draft:
 
     def _remarks(self, name: str) -> list[str]:
         said = [f"odd: {self.odd[name]}"] if name in self.odd else []
-        said += [note.full for note in self.notes.get(name, ())]
+        lines = [line for each in said for line in _comment(each)]
+        for note in self.notes.get(name, ()):
+            lines += _comment(note.full)
+            if note.offer is not None:  # as a line that needs no more than its `# ` taken away
+                offered = document.column_lines(name, note.offer.to_dict()).splitlines()
+                lines += [f"# {line.removeprefix('  ')}" for line in offered]
         if rare := self.rare.get(name):
             held = ", ".join(map(_shown, rare))
-            said.append(f"rare, fewer than {FEW} {self.counted} each: {held}")
-        return [line for each in said for line in _comment(each)]
+            lines += _comment(f"rare, fewer than {FEW} {self.counted} each: {held}")
+        return lines
 
     def describe(self) -> str:
         """How many facts of each column few rows hold: counts for the holder, never values."""

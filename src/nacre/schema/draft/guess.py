@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nacre.schema.columns import cells
+from nacre.schema.columns.column import Column
 from nacre.schema.columns.grid import COMMON
 from nacre.schema.columns.numeric import Integer, Real
 from nacre.schema.draft.names import is_code, numbers_things
@@ -45,12 +46,14 @@ END = re.compile(r"^(?:[<>]=?|under|over|below|above)?\s*(\d+(?:\.\d+)?)\s*\+?$"
 class Note:
     """What was guessed or done: in short, without a value, for the terminal; in full, for the file.
 
-    `ends` are the bounds, by name, that it is about.
+    `ends` are the bounds, by name, that it is about; `offer` is what the column may be instead, for
+    a line of its own.
     """
 
     short: str
     full: str
     ends: tuple[str, ...] = ()
+    offer: Column | None = None
 
 
 def identifier(name: str, sketch: Sketch, sampled: pa.Array, total: int) -> str | None:
@@ -153,7 +156,7 @@ def in_order(values: Sequence[str]) -> list[str] | None:
 
 def spikes(column: Integer | Real, sampled: pa.Array) -> tuple[float, ...]:
     """Single values inside the bounds that many rows share, other than those known anyway."""
-    values = _numbers(sampled)
+    values = finite_numbers(sampled)
     if len(values) < ENOUGH:
         return ()
     found, counts = np.unique(values, return_counts=True)
@@ -170,13 +173,14 @@ def spikes(column: Integer | Real, sampled: pa.Array) -> tuple[float, ...]:
 
 def tail(column: Integer | Real, sampled: pa.Array) -> float | None:
     """Where all but one row of a thousand end, if the bound is far beyond."""
-    values = _numbers(sampled)
+    values = finite_numbers(sampled)
     if len(values) < FAR / (1 - TAIL) / 10:
         return None
     near = float(np.quantile(values, TAIL))
     return near if column.low >= 0 and 0 < near * FAR < column.high else None
 
 
-def _numbers(sampled: pa.Array) -> np.ndarray:
+def finite_numbers(sampled: pa.Array) -> np.ndarray:
+    """The numbers among cells."""
     values, missing, unreadable = cells.numbers(sampled)
     return values[~missing & ~unreadable & np.isfinite(values)]

@@ -12,7 +12,7 @@ from nacre.schema.check import examine
 from nacre.schema.columns.column import Column
 from nacre.schema.constraints.constraint import understand
 from nacre.schema.constraints.statement import NotUnderstood
-from nacre.schema.draft.constants import constants
+from nacre.schema.draft.constants import Constant, constants
 from nacre.schema.draft.gaps import common_gaps, told_gaps
 from nacre.schema.draft.guess import ENOUGH
 from nacre.schema.draft.orders import Pair, orders, statement
@@ -45,7 +45,8 @@ def suggestions(schema: Schema, sample: Sample, again: Callable[[], Batches] | N
     facts = compatible(facts, columns, label)
     ordered = orders(columns, seen)
     fixed = constants(columns, seen)
-    broken = _broken(schema, facts, [*(statement(*o) for o in ordered), *fixed], pass_over)
+    said = [*(statement(*each) for each in ordered), *(each.said for each in fixed)]
+    broken = _broken(schema, facts, said, pass_over)
     facts = [fact for fact in facts if not broken.get(str(fact))]
     kept = [each for each in ordered if not broken.get(statement(*each))]
     some = again is None and sample.stride > 1
@@ -102,16 +103,31 @@ def telling(
 
 
 def _unsaid(
-    fixed: Mapping[str, str],
+    fixed: Sequence[Constant],
     broken: Mapping[str, int],
     facts: Sequence[Fact],
     columns: Mapping[str, Column],
     label: str | None,
 ) -> list[str]:
-    """Constants that all rows keep, but of columns that a fact computes anyway."""
+    """Constants that all rows keep, but for those that a fact says anyway.
+
+    That of a number which a fact computes, and that of two lists of which the one determines the
+    other: where a group has one code only, the look-up table says which.
+    """
     _, bound, _ = understand_facts(facts, columns, label, known=True)
     computed = {each.column for each in bound}
-    return [said for said, name in fixed.items() if not broken.get(said) and name not in computed]
+    pairs = {frozenset((each.column, source)) for each in bound for source in each.sources}
+    numbers = {name for name, column in columns.items() if column.ticks is not None}
+    return [
+        each.said
+        for each in fixed
+        if not broken.get(each.said)
+        and (
+            each.name not in computed
+            if each.name in numbers
+            else frozenset((each.name, each.by)) not in pairs
+        )
+    ]
 
 
 def _broken(

@@ -60,7 +60,7 @@ class Suggested:
             # Not in the file: how few rows hold what is nobody else's business.
             listed += [f"    {line}" for line in wrap(self.remarks.get(head, ""), 86)]
         if len(heads) > SHOWN:
-            listed.append(f"  and {len(heads) - SHOWN} more")
+            listed.append(f"  and {len(heads) - SHOWN} more, which the draft has, too")
         one = len(heads) == 1
         return "\n".join(
             [

@@ -65,7 +65,7 @@ def count(findings: Sequence[Finding]) -> str:
 def _guarantee(title: str, found: Mapping[str, Any]) -> Context:
     """What is guaranteed about a table, in symbols and in words."""
     if found["epsilon"] is None:
-        return {"title": title, "epsilon": None, "delta": None}
+        return {"title": title, "epsilon": None, "delta": None, "source": found["source"]}
     unit = found.get("unit", "row")
     change = {
         "add-remove": f"Adding or removing any one {unit}",
@@ -75,6 +75,7 @@ def _guarantee(title: str, found: Mapping[str, Any]) -> Context:
         "title": title,
         "epsilon": significant(found["epsilon"]),
         "delta": float(found["delta"]),
+        "source": found["source"],
         "change": change,
         "factor": f"{math.exp(min(found['epsilon'], 50)):,.3g}",
     }
