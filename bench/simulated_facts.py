@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 import nacre
-from bench import simulated_visits
+from bench import simulated_dental, simulated_visits
 
 RESULTS = Path(__file__).parent / "results" / "simulated-facts.json"
 ROWS = 20_000
@@ -294,6 +294,14 @@ def by_the_clock(rng: np.random.Generator) -> Case:
     return labeled(frame, score, rng), plain, more
 
 
+def by_code(rng: np.random.Generator) -> Case:
+    """Dental visits of many codes, mostly rare ones; that they determine groups is said or not."""
+    frame = simulated_dental.dental(rng)
+    plain = columns(**simulated_dental.said())
+    more = stated(plain, {}, facts=[simulated_dental.fact()])
+    return labeled(frame, np.where(frame["cost"] > 400, 0.6, 0.3), rng), plain, more
+
+
 CASES: dict[str, tuple[Callable[[np.random.Generator], Case], Measure]] = {
     "spikes": (spikes, spikes_kept),
     "few values": (few_values, values_exist),
@@ -302,6 +310,7 @@ CASES: dict[str, tuple[Callable[[np.random.Generator], Case], Measure]] = {
     "facts": (determined, facts_hold),
     "rules": (rules, shares),
     "visits": (by_the_clock, simulated_visits.kept),
+    "dental": (by_code, simulated_dental.kept),
 }
 
 

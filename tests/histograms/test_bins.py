@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from nacre.histograms.bins import bin_sums, join_rare, lump_rare, quantile_bins, within
+from nacre.histograms.bins import (
+    bin_sums,
+    join_rare,
+    lump_families,
+    lump_rare,
+    quantile_bins,
+    within,
+)
 
 SETTINGS = {"most": 16, "floor": 0.01, "slots": 24}
 
@@ -69,12 +76,39 @@ def test_rare_values_of_an_ordinal_join_their_neighbors():
 def test_rare_categories_stay_in_their_family_while_there_is_room():
     mass = np.array([50.0, 3, 3, 2, 2, 40, 0.1, 0.1])
     fine, coarse = np.array([0, 1, 1, 2, 3, 4, 5, 6]), np.array([0, 0, 0, 1, 1, 1, 2, 2])
-    found = lump_rare(mass, floor=0.035, slots=24, families=[fine, coarse])
-    assert found.tolist() == [0, 2, 2, 3, 3, 1, 4, 4]
-    many = lump_rare(np.ones(1000), floor=0, slots=10, families=[np.arange(1000) % 7])
+    found = lump_families(mass, [fine, coarse], floor=0.035, slots=24, alone=0.035)
+    assert found.tolist() == [0, 1, 1, 2, 2, 3, 4, 4]
+    family = np.arange(1000) % 7
+    many = lump_families(np.ones(1000), [family], floor=0, slots=10, alone=0)
     assert many.max() + 1 <= 10
-    alike = [len(set(many[np.arange(1000) % 7 == family].tolist())) for family in range(7)]
-    assert sum(alike) <= 7 + 5  # hardly a value lies apart from its family
+    alike = [len(set(many[family == each].tolist())) for each in range(7)]
+    assert sum(alike) <= 7 + 3  # hardly a value lies apart from its family
+
+
+def test_a_category_leaves_its_family_only_if_both_can_be_seen():
+    family = np.array([0, 0, 0, 1, 1, 1, 2, 2, 3])
+    mass = np.array([30.0, 10, 9, 25, 1, 1, 20, 3, 1])
+    #                its own  | in it | what is left of its family would be rare | rare, all of it
+    apart = lump_families(mass, [family], floor=0.05, slots=24, alone=0.2)
+    assert apart.tolist() == [0, 1, 1, 2, 2, 2, 3, 3, 4]
+    fine = lump_families(mass, [family], floor=0.05, slots=24, alone=0.05)
+    assert fine.tolist() == [0, 1, 2, 3, 3, 3, 4, 4, 5]
+    # With room for four, families come first.
+    few = lump_families(mass, [family], floor=0.05, slots=4, alone=0.05)
+    assert few.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 3]
+
+
+def test_no_bin_holds_categories_of_two_families_that_can_be_seen():
+    rng = np.random.default_rng(0)
+    family = rng.permutation(np.arange(150) % 12)
+    mass = rng.permutation(1 / (np.arange(150) + 2.0))
+    shares = np.bincount(family, mass) / mass.sum()
+    for floor, alone in [(0.005, 0.005), (0.02, 0.02), (0.02, 0.06), (0.08, 0.1)]:
+        found = lump_families(mass, [family], floor=floor, slots=24, alone=alone)
+        held = [set(family[found == each].tolist()) for each in range(found.max() + 1)]
+        mixed = set().union(*(each for each in held if len(each) > 1))
+        assert all(shares[each] < floor for each in mixed)
+        assert len(held) <= 24 and np.bincount(found, mass).min() >= 0.99 * floor * mass.sum()
 
 
 def test_cells_inside_bins_follow_the_class_then_the_pool_then_nothing():

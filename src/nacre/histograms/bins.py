@@ -101,20 +101,28 @@ def join_rare(mass: Array, scale: int, *, floor: float, slots: int) -> Index:
     return np.concatenate([group, group[-1] + 1 + np.arange(others)])
 
 
-def lump_rare(mass: Array, *, floor: float, slots: int, families: Sequence[Index] = ()) -> Index:
-    """The bin of each category: its own, or the last one, which all rare categories share.
-
-    Where categories are known to belong together, rare ones share a bin with those of their family
-    first; of several such orders, the finest comes first.
-    """
-    total = mass.sum()
-    rare = mass < floor * total
+def lump_rare(mass: Array, *, floor: float, slots: int) -> Index:
+    """The bin of each category: its own, or the last one, which all rare categories share."""
+    rare = mass < floor * mass.sum()
     if len(mass) > slots:
-        shared = 1 + (min(slots // 2, int(families[-1].max()) + 1) if families else 0)
-        rare[np.argsort(-mass, kind="stable")[slots - shared :]] = True
+        rare[np.argsort(-mass, kind="stable")[slots - 1 :]] = True
     if rare.sum() < 2:
         return np.arange(len(mass))
-    bins, size = np.where(rare, -1, np.cumsum(~rare) - 1), int((~rare).sum())
+    return np.where(rare, (~rare).sum(), np.cumsum(~rare) - 1)
+
+
+def lump_families(
+    mass: Array, families: Sequence[Index], *, floor: float, slots: int, alone: float
+) -> Index:
+    """The bin of each category where some belong together: its family's, or its own.
+
+    Families come first, the finest of several orders before others, as if they were the categories.
+    Those that are rare themselves share the last bin.  Then the common categories, with at least
+    `alone` of the mass, leave their family for a bin of their own, while there is room and the rest
+    of the family stays common.
+    """
+    total, size = mass.sum(), 0
+    bins = np.full(len(mass), -1)
     for family in families:
         left = bins < 0
         weights = np.bincount(family, np.where(left, mass, 0.0))
@@ -123,8 +131,22 @@ def lump_rare(mass: Array, *, floor: float, slots: int, families: Sequence[Index
                 break
             bins[left & (family == each)] = size
             size += 1
-    bins[bins < 0] = size
-    return bins
+    if (bins < 0).any():
+        bins[bins < 0] = size
+        size += 1
+    weights, members = np.bincount(bins, mass), np.bincount(bins)
+    for each in np.argsort(-mass, kind="stable").tolist():
+        if mass[each] < alone * total or size >= slots:
+            break
+        own = bins[each]
+        if members[own] > 1 and weights[own] - mass[each] >= floor * total:
+            weights[own] -= mass[each]
+            members[own] -= 1
+            bins[each] = size
+            size += 1
+    # Bins in the order of their first categories, so that those of an ordinal stay in order.
+    _, first, place = np.unique(bins, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[place]
 
 
 def within(group: Index, table: Array) -> Array:

@@ -10,7 +10,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.histograms.bins import bin_sums, join_rare, lump_rare, quantile_bins
+from nacre.histograms.bins import bin_sums, join_rare, lump_families, lump_rare, quantile_bins
 from nacre.histograms.cells import CodeColumn, Column
 from nacre.histograms.clean import clean
 from nacre.histograms.spikes import Parts
@@ -107,14 +107,23 @@ class Histograms:
         """The noisy number of rows."""
         return float(self.sizes.sum())
 
-    def group(self, column: int, *, most: int, floor: float, rare: float, slots: int) -> Index:
-        """The bin of each cell of a column: quantiles of a number, the common categories."""
+    def group(
+        self, column: int, *, most: int, floor: float, rare: float, slots: int, alone: float = 0.0
+    ) -> Index:
+        """The bin of each cell of a column: quantiles of a number, the common categories.
+
+        Categories of a family share its bin if they have less than `alone` of the rows.
+        """
         mass, kind = self.cleaned[column].sum(0), self.columns[column]
         if isinstance(kind, CodeColumn):
             families, scale = self.families.get(column, ()), self.scales.get(column, 0)
             if scale and not families:
                 return join_rare(mass, scale, floor=rare, slots=slots)
-            return lump_rare(mass, floor=rare, slots=slots, families=families)
+            if not families:
+                return lump_rare(mass, floor=rare, slots=slots)
+            # Noise does not hide values in an order so soon: neighbors tell of each other.
+            least = rare if scale else max(rare, alone)
+            return lump_families(mass, families, floor=rare, slots=slots, alone=least)
         begins = self.begins.get(column)
         if begins is not None:
             begins = begins[: len(mass) - kind.nullable]
@@ -135,6 +144,20 @@ class Histograms:
         rising = len(first) > 0 and first[0] == 0 and set(np.diff(first).tolist()) <= {0, 1}
         apart = rising and bool((group[len(first) :] > first[-1]).all())
         return int(first[-1]) + 1 if apart else 0
+
+    def bin_families(self, column: int, group: Index) -> list[Index]:
+        """To which family each bin belongs, in each order of families, finest first.
+
+        A bin with values of several is a family of its own.
+        """
+        found = []
+        for family in self.families.get(column, ()):
+            least, most = np.full(group.max() + 1, len(group)), np.full(group.max() + 1, -1)
+            np.minimum.at(least, group, family)
+            np.maximum.at(most, group, family)
+            own = np.where(least == most, least, len(group) + np.arange(len(least)))
+            found.append(np.unique(own, return_inverse=True)[1])
+        return found
 
     def association(self, column: int) -> float:
         """Mutual information of a column's cells and the class, from the cleaned histograms."""

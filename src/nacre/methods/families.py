@@ -1,10 +1,11 @@
 """What the schema says about values of a column that belong together, or do not.
 
 Where a code determines its group, the group is not modeled: it is computed.  But what other columns
-have to do with the group is lost if rare codes are lumped together across groups.  So they are
-lumped within them, and a number's bins begin where what it determines changes; and at zero, as
-refunds and debts are another matter than payments, however few they are.  Values of an ordinal
-belong to their neighbors.
+have to do with the group is lost if codes of several groups are lumped together, or if it is split
+into so many codes that noise hides it in each of them.  So groups are the bins of codes, and a code
+that is common enough has a bin of its own beside its group's.  A number's bins begin where what it
+determines changes; and at zero, as refunds and debts are another matter than payments, however few
+they are.  Values of an ordinal belong to their neighbors.
 """
 
 from __future__ import annotations
@@ -64,7 +65,11 @@ def _families(tables: Sequence[LookUp], size: int, nullable: bool) -> list[Index
         if nullable:
             places = np.append(places[:-1], table.unknown)
         found.append(np.unique(places, return_inverse=True)[1])
-    return sorted(found, key=lambda family: -int(family.max()))
+    found = sorted(found, key=lambda family: -int(family.max()))
+    # Where hardly two codes determine the same, such as their names, a coarser table says more.
+    while len(found) > 1 and 2 * (int(found[0].max()) + 1) > size:
+        found = found[1:]
+    return found
 
 
 def _begins(tables: Sequence[LookUp], cells: Cells, scale: Scale) -> Mask:

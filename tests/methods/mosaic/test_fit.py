@@ -8,7 +8,7 @@ from nacre.methods.mosaic.fit import FEW, LONG, block_bounds, fit_mixtures
 from nacre.methods.mosaic.misfit import Targets
 from nacre.methods.mosaic.mixture import Logits, mixture, pair_moments
 from nacre.methods.mosaic.sparse import Sparse
-from nacre.methods.mosaic.spectrum import Spectrum
+from nacre.methods.mosaic.spectrum import Spectrum, waves
 
 BLOCKS = block_bounds([3, 4, 2])
 OWNER = np.zeros((9, 3), np.float32)
@@ -48,6 +48,9 @@ def test_closed_form_moments_are_those_of_samples():
                 assert found == pytest.approx(moments[y, a:b, c:d], abs=4e-3)
 
 
+BASES = [waves(3, 3), waves(3, 4), waves(0, 2)]
+
+
 def targets(p, w, noise, seed=2, pooled=False):
     rng = np.random.default_rng(seed)
     moments = pair_moments(p, w.sum(1, keepdims=True) if pooled else w)
@@ -60,7 +63,7 @@ def targets(p, w, noise, seed=2, pooled=False):
         single_precision=np.full(9, noise**-2.0),
         blocks=BLOCKS,
         sparse=Sparse(np.zeros((9, 9)), np.zeros((3, 3)), np.zeros((3, 3))),
-        spectrum=Spectrum.of([3, 3, 0], [3, 4, 2], 1 - np.eye(3), len(moments)),
+        spectrum=Spectrum.of(BASES, 1 - np.eye(3), len(moments)),
     )
 
 
@@ -120,7 +123,7 @@ def test_one_strong_link_among_many_columns_is_met():
         single_precision=np.full(places, noise**-2.0),
         blocks=blocks,
         sparse=Sparse(np.zeros((places, places)), *np.zeros((2, columns, columns))),
-        spectrum=Spectrum.of([0] * columns, sizes, 1 - np.eye(columns), 1),
+        spectrum=Spectrum.of([waves(0, size) for size in sizes], 1 - np.eye(columns), 1),
     )
     q, v = fit_mixtures(wanted, steps=1200, rng=np.random.default_rng(0), **SETTINGS)
     found = pair_moments(q, v)[0]

@@ -8,7 +8,7 @@ import pytest
 from nacre.methods.mosaic.misfit import Misfit, Targets
 from nacre.methods.mosaic.mixture import Logits, mixture, pair_moments, to_logits
 from nacre.methods.mosaic.sparse import Sparse
-from nacre.methods.mosaic.spectrum import Spectrum
+from nacre.methods.mosaic.spectrum import Spectrum, waves
 
 SIZES, CLASSES, COMPONENTS = [3, 4, 2], 3, 4
 PLACES = sum(SIZES)
@@ -22,6 +22,7 @@ def logits(seed):
 
 
 def targets(pooled, noise=0.05):
+    bases = [waves(*each) for each in zip([3, 3, 0], SIZES, strict=True)]
     empty = np.zeros((PLACES, PLACES))
     empty[0, 3:5] = empty[3:5, 0] = 1
     most, precision = np.zeros((3, 3)), np.zeros((3, 3))
@@ -34,7 +35,7 @@ def targets(pooled, noise=0.05):
         single_precision=np.full(PLACES, noise**-2),
         blocks=BLOCKS,
         sparse=Sparse(empty, most, precision),
-        spectrum=Spectrum.of([3, 3, 0], SIZES, 1 - np.eye(3), 1 if pooled else CLASSES),
+        spectrum=Spectrum.of(bases, 1 - np.eye(3), 1 if pooled else CLASSES),
     )
     p, w = mixture(logits(5)[1], found.owner)
     measured = 1 - found.owner @ found.owner.T

@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 from nacre.methods.mosaic.misfit import group_sums
-from nacre.methods.mosaic.spectrum import Spectrum
+from nacre.methods.mosaic.spectrum import Spectrum, contrasts, waves
 
 BINS, ORDERED = [5, 4, 3], [5, 3, 0]
 MEASURED = 1 - np.eye(3)
 
 
 def sums(errors):
-    spectrum = Spectrum.of(ORDERED, BINS, MEASURED, len(errors))
+    bases = [waves(*each) for each in zip(ORDERED, BINS, strict=True)]
+    spectrum = Spectrum.of(bases, MEASURED, len(errors))
     turned = spectrum.basis.T @ errors @ spectrum.basis
     contrasts = np.einsum("cde,cf->fde", turned, spectrum.classes)
     return spectrum, group_sums(contrasts, spectrum.class_groups, spectrum.groups)
@@ -35,3 +36,26 @@ def test_noise_alone_rarely_exceeds_what_it_explains_and_a_wave_does():
     _, found = sums(noise + wave)
     slowest = (0, 1, 5)  # the mean of the classes, the first cosines of both numbers
     assert found[slowest] > 3 * spectrum.most[slowest]
+
+
+def test_contrasts_of_families_come_before_those_of_their_members():
+    groups = np.array([0, 1, 0, 2, 2, 1, 0])
+    chapters = np.array([0, 1, 0, 0, 0, 1, 0])  # of groups 0 and 2, and of group 1
+    basis, group = waves(0, 7, [groups, chapters])
+    assert basis.T @ basis == pytest.approx(np.eye(7))
+    assert basis[:, 0] == pytest.approx(np.full(7, 7**-0.5))
+    assert group.tolist() == [0, 1, 2, 3, 3, 3, 3]
+    # What is the same in all members of a group is told by its own contrasts alone.
+    by_group = basis.T @ np.array([3.0, -1, 4])[groups]
+    assert np.abs(by_group[group == 3]).max() < 1e-9 < np.abs(by_group[group == 2]).min()
+    by_chapter = basis.T @ np.array([3.0, -1])[chapters]
+    assert np.abs(by_chapter[group > 1]).max() < 1e-9 < np.abs(by_chapter[1])
+
+
+def test_families_that_say_nothing_leave_the_contrasts_as_they_were():
+    basis, group = waves(0, 5)
+    assert (basis == contrasts(5)).all() and group.tolist() == [0, 1, 1, 1, 1]
+    for nothing in (np.zeros(5, np.int64), np.arange(5)):
+        found, place = waves(0, 5, [nothing])
+        assert place.tolist() == [0, 1, 1, 1, 1]
+        assert found @ found.T == pytest.approx(np.eye(5))

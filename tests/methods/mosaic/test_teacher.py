@@ -101,6 +101,10 @@ def test_priors_are_smooth_over_ordered_bins_only():
     assert np.diag(covariance)[:6] == pytest.approx(np.full(6, 0.25 + 9), rel=1e-2)
     assert covariance[0, 1] > covariance[0, 3] > 0
     assert covariance[:6, 6] == pytest.approx(np.zeros(6), abs=1e-9)
+    # A family is what a column beside this one would be: one more coefficient for all its bins.
+    families = [np.array([0, 0, 1]), np.array([0, 0, 0])]
+    alike = covariance_of(Prior.single(0, 3, 0.5, families))
+    assert alike == pytest.approx(0.25 * np.array([[3, 2, 1], [2, 3, 1], [1, 1, 3]]))
     assert covariance_of(Prior.pair((0, 3), (0, 2), 0.2)) == pytest.approx(0.04 * np.eye(6))
     mixed = covariance_of(Prior.pair((3, 3), (0, 2), 0.2))
     assert mixed[0, 0] > mixed[0, 2] > mixed[0, 4] and mixed[0, 3] == 0

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from nacre.histograms.bins import bin_sums
 from nacre.histograms.histograms import Histograms
-from nacre.methods.mosaic.learn import Pairs
-from nacre.methods.mosaic.spectrum import contrasts, waves
+from nacre.methods.mosaic.learn import Pairs, bases
+from nacre.methods.mosaic.spectrum import contrasts
 
 Array = NDArray[np.float64]
 
@@ -68,15 +68,12 @@ def _groups(histograms: Histograms, pairs: Pairs) -> tuple[Array, Array]:
     ]
     if sides == 1:
         single = [counts.sum(0, keepdims=True) for counts in single]
-    bases = [
-        waves(histograms.in_order(column, group), int(group.max()) + 1)
-        for column, group in zip(pairs.joined, pairs.groups, strict=True)
-    ]
+    every = bases(histograms, pairs)
     classes, rows = contrasts(sides), np.maximum(single[0].sum(1), 1e-9)[:, None, None]
     found = []
     for (i, j), table in pairs.tables.items():
         rest = table - single[i][:, :, None] * single[j][:, None, :] / rows
-        (left, left_group), (right, right_group) = bases[i], bases[j]
+        (left, left_group), (right, right_group) = every[i], every[j]
         turned = np.tensordot(classes.T, left.T @ rest @ right, 1) ** 2
         # Means of a column's bins are its histogram, which is known.
         turned, variance = turned[:, 1:, 1:], pairs.noise[i, j] ** 2

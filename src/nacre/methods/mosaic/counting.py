@@ -29,6 +29,7 @@ COARSEST = 0.2  # the largest share that a bin has to have, however large the no
 SEEN = 0.1  # columns are joined only while bins of this share stand out of the noise
 EVEN = 1 / 3  # a table's weight grows with so much power of its size: least error in all of them
 CLEAR = 3.0  # noise deviations, about, that a cell of two equal bins of numbers is to hold
+ALONE = 0.4  # of such a bin's share: a code that has less is counted with others of its group
 VALUES = 128  # of a category that are counted with a numeric label, each with RARE of the rows
 RARE = 0.002
 TARGET = 2.0  # weight of a table of a numeric label's classes beside that of others
@@ -202,7 +203,8 @@ def _groups(
     histograms: Histograms, columns: Sequence[int], bins: int, error: float
 ) -> dict[int, Index]:
     # A pair of bins that hold this share each holds its square of all rows.
-    clear = math.sqrt(CLEAR * error) if error > FAINT else 0.0
+    equal = math.sqrt(CLEAR * error)
+    clear = equal if error > FAINT else 0.0
     return {
         column: histograms.group(
             column,
@@ -210,6 +212,7 @@ def _groups(
             floor=min(max(0.01, 3 * error, clear), COARSEST),
             rare=max(0.005, 2 * error),
             slots=bins + bins // 2 + histograms.columns[column].nullable,
+            alone=ALONE * equal,
         )
         for column in columns
     }

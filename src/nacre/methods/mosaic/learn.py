@@ -16,7 +16,7 @@ from nacre.methods.mosaic.generator import MosaicGenerator
 from nacre.methods.mosaic.misfit import Targets
 from nacre.methods.mosaic.prior import Prior, ordered_classes
 from nacre.methods.mosaic.sparse import Link, Sparse, find_links
-from nacre.methods.mosaic.spectrum import Spectrum
+from nacre.methods.mosaic.spectrum import Basis, Spectrum, waves
 from nacre.methods.mosaic.teacher import Evidence, evidence, teach
 from nacre.schema import Layout
 
@@ -138,6 +138,18 @@ def _completed(counts: Array, place: int, total: float) -> Array:
     return found
 
 
+def bases(histograms: Histograms, pairs: Pairs) -> list[Basis]:
+    """The waves and contrasts of each joined column's bins."""
+    return [
+        waves(
+            histograms.in_order(column, group),
+            int(group.max()) + 1,
+            histograms.bin_families(column, group),
+        )
+        for column, group in zip(pairs.joined, pairs.groups, strict=True)
+    ]
+
+
 def targets(histograms: Histograms, pairs: Pairs) -> Targets:
     """Shares and precisions for `fit_mixtures`."""
     blocks, total = block_bounds(pairs.bins), histograms.total
@@ -155,12 +167,8 @@ def targets(histograms: Histograms, pairs: Pairs) -> Targets:
         counts, variance = pairs.averaged(place, *histograms.binned(column, group))
         single[:, slice(*block)], single_precision[slice(*block)] = counts, total**2 / variance
     sparse = Sparse.of(pairs.tables, pairs.noise, blocks, total, pairs.zeros)
-    ordered = [
-        histograms.in_order(column, group)
-        for column, group in zip(pairs.joined, pairs.groups, strict=True)
-    ]
     starts = [start for start, _ in blocks]
-    spectrum = Spectrum.of(ordered, pairs.bins, precision[np.ix_(starts, starts)], sides)
+    spectrum = Spectrum.of(bases(histograms, pairs), precision[np.ix_(starts, starts)], sides)
     shares = moments / total, precision, single / total, single_precision
     return Targets(*shares, blocks, sparse, spectrum)
 
@@ -275,7 +283,9 @@ def with_label_model(
     groups, tables = [], []
     for place, column in enumerate(pairs.joined):
         group, counts, variance = _label_table(histograms, pairs, place)
-        prior = Prior.single(histograms.in_order(column, group), counts.shape[1], deviation)
+        families = histograms.bin_families(column, group)
+        ordered = histograms.in_order(column, group)
+        prior = Prior.single(ordered, counts.shape[1], deviation, families)
         cell = group[cells[:, column]]
         tables.append(evidence(cell, counts * scale, variance * scale**2, shares, prior, scale))
         groups.append(group)

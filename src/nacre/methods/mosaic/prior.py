@@ -1,7 +1,8 @@
 """What the label model expects of its coefficients before it has seen any counts.
 
 Coefficients of neighboring bins are alike: a Gaussian process over the places of ordered bins, and
-beside it a part that every bin has for itself.  Values of a category have only the latter.
+beside it a part that every bin has for itself.  Values of a category have only the latter, and a
+part that those of a family share.
 """
 
 from __future__ import annotations
@@ -41,10 +42,17 @@ class Prior:
         return Prior(np.ones((1, 1)), deviation * np.eye(size))
 
     @staticmethod
-    def single(ordered: int, bins: int, deviation: float) -> Prior:
-        """Of one column, of whose bins the first `ordered` are in order."""
-        if not ordered:
+    def single(ordered: int, bins: int, deviation: float, families: Sequence[Index] = ()) -> Prior:
+        """Of one column, of whose bins the first `ordered` are in order.
+
+        Where bins without an order belong to `families`, each of these has a coefficient, too,
+        which all of its bins share, as it would if the families were a column beside this one.
+        """
+        if not ordered and not len(families):
             return Prior.apart(bins, deviation)
+        if not ordered:
+            alike = sum(family[:, None] == family for family in [np.arange(bins), *families])
+            return Prior(np.ones((1, 1)), deviation * _factor(np.asarray(alike, np.float64)))
         smooth = SMOOTH**2 * _smooth(ordered, bins, FAST)
         return Prior(np.ones((1, 1)), deviation * _factor(np.eye(bins) + smooth))
 

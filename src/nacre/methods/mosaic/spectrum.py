@@ -2,8 +2,9 @@
 
 A table's noise is the same in every orthonormal basis, but what columns have to do with each other
 is not: two numbers that rise together differ from independent ones in a few slow waves.  So every
-table is written in a basis of cosines for ordered bins, of contrasts for categories, and of the
-mean and the contrasts of the classes; coefficients are grouped by octave.  A group whose squares
+table is written in a basis of cosines for ordered bins, of contrasts for categories (of families
+of these first, where a code determines its group), and of the mean and the contrasts of the
+classes; coefficients are grouped by octave, or by family.  A group whose squares
 add up to no more than noise makes expect says nothing, whatever its table looks like cell by cell.
 """
 
@@ -18,7 +19,11 @@ from scipy.fft import dct
 from scipy.linalg import block_diag
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+Basis = tuple[Array, Index]
+"""Orthonormal columns over the bins of a column, the mean first, and the group of each."""
 
+SMALLEST = 1e-9  # a singular value that is not zero
 SURE = 2.0  # deviations of a sum of squares above its expectation
 FAINT = 0.003  # noise of a count, as a share of all rows, from which on links are faint in it
 
@@ -42,38 +47,53 @@ class Spectrum:
     most: Array
 
     @staticmethod
-    def of(ordered: Sequence[int], bins: Sequence[int], measured: Array, sides: int) -> Spectrum:
-        """For columns of so many bins, the first `ordered` of which are in order.
+    def of(bases: Sequence[Basis], measured: Array, sides: int) -> Spectrum:
+        """For columns with these bases of their bins.
 
         `measured` (K, K) is not zero for tables that were counted, each of them for so many `sides`
         (classes, or all of them together).
         """
-        found = [waves(*each) for each in zip(ordered, bins, strict=True)]
-        groups = block_diag(*[np.eye(group.max() + 1)[group] for _, group in found])
-        owner = np.repeat(np.arange(len(bins)), [group.max() + 1 for _, group in found])
+        groups = block_diag(*[np.eye(group.max() + 1)[group] for _, group in bases])
+        owner = np.repeat(np.arange(len(bases)), [group.max() + 1 for _, group in bases])
         class_groups = np.eye(min(sides, 2))[np.minimum(np.arange(sides), 1)]
         size = groups.sum(0)
         count = class_groups.sum(0)[:, None, None] * np.outer(size, size)
         count = count * (measured[np.ix_(owner, owner)] != 0)
         # Chi-squared with m degrees of freedom has mean m and variance 2 m.
         most = count + SURE * np.sqrt(2 * count)
-        basis = block_diag(*[each for each, _ in found])
+        basis = block_diag(*[each for each, _ in bases])
         return Spectrum(basis, groups, contrasts(sides), class_groups, most)
 
 
-def waves(ordered: int, bins: int) -> tuple[Array, NDArray[np.int64]]:
+def waves(ordered: int, bins: int, families: Sequence[Index] = ()) -> Basis:
     """Orthonormal columns and the group of each: means, octaves of cosines, single bins, contrasts.
 
-    Bins beyond those in order ('missing') are vectors by themselves.
+    Bins beyond those in order ('missing') are vectors by themselves.  Where bins without an order
+    belong to `families`, contrasts between these come first, those of the coarsest order before
+    finer ones, and each order's are a group: what links a family is not lost among its members.
     """
     basis, group = np.eye(bins), np.arange(bins)
-    if not ordered:
+    if not ordered and not len(families):
         return contrasts(bins), np.minimum(group, 1)
+    if not ordered:
+        return nested_contrasts(bins, families)
     basis[:ordered, :ordered] = dct(np.eye(ordered), axis=0, norm="ortho").T
     octave = 1 + np.floor(np.log2(np.maximum(np.arange(ordered), 1))).astype(np.int64)
     group[:ordered] = np.where(np.arange(ordered) > 0, octave, 0)
     group[ordered:] = group[:ordered].max() + 1 + np.arange(bins - ordered)
     return basis, group
+
+
+def nested_contrasts(bins: int, families: Sequence[Index]) -> Basis:
+    """The mean, then contrasts between families, coarsest first, and last those of single bins."""
+    basis, group = np.full((bins, 1), bins**-0.5), [0]
+    for level, family in enumerate([*families[::-1], np.arange(bins)]):
+        # What indicators of families say beyond all that is coarser, in vectors of length one.
+        said = np.eye(int(family.max()) + 1)[family]
+        left, sizes, _ = np.linalg.svd(said - basis @ (basis.T @ said), full_matrices=False)
+        new = left[:, sizes > SMALLEST]
+        basis, group = np.column_stack([basis, new]), [*group, *[level + 1] * new.shape[1]]
+    return basis, np.unique(group, return_inverse=True)[1]
 
 
 def contrasts(size: int) -> Array:
