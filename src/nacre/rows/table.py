@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.rows.completion import Completion
+from nacre.rows.constants import Constant, find_constants, set_constants
 from nacre.rows.differences import Difference, Differences
 from nacre.rows.encoder import AbstractEncoder, Block, Label
 from nacre.rows.gathering import Gathering
@@ -85,6 +86,14 @@ class TableEncoder(AbstractEncoder):
     @cached_property
     def _split(self) -> Times:
         return Times(self._way.modeled, self.times, self._way.from_midnight)
+
+    @cached_property
+    def _constants(self) -> tuple[Constant, ...]:
+        facts = self.schema.counted.bound_facts
+        bound = {name for fact in facts for name in (fact.column, *fact.sources)}
+        for each in self.differences:
+            bound |= {each.column, each.anchor}
+        return find_constants(self.schema.counted, bound)
 
     @property
     def modeled(self) -> Schema:
@@ -226,9 +235,13 @@ class TableEncoder(AbstractEncoder):
     # -- the way out ---------------------------------------------------------------------------
 
     def settle(self, drawn: Encoded, rng: np.random.Generator) -> Encoded:
-        """Days and times joined, differences added up, facts computed; out of bounds, not valid."""
+        """Days and times joined, differences added up, facts computed; out of bounds, not valid.
+
+        Then the values that rules demand are set.
+        """
         joined = self._split.join(drawn, rng)
-        return self._completion.complete(joined, self._way.add, rng, self.schema.label)
+        rows = self._completion.complete(joined, self._way.add, rng, self.schema.label)
+        return set_constants(rows, self._constants, self.schema.counted.columns)
 
     def rules(self, where: Mapping[str, Any] | None) -> tuple[Rule, ...]:
         """The schema's constraints and the caller's conditions."""

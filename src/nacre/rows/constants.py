@@ -1,0 +1,105 @@
+"""Values that a constraint demands of drawn rows, set where a row lacks them.
+
+`fee = 250 if hazmat = yes` leaves a row with hazmat no choice.  Where noise hides such a value, the
+model hardly ever draws it, and dropping the rows that lack it would drop the whole group.  So the
+value is set, and nothing else in the row changes: given the premise it is the only one that there
+is.  Everything here works on drawn rows, by the public schema: post-processing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Mapping, Sequence
+from typing import final
+
+import numpy as np
+
+from nacre.schema import Encoded, Schema
+from nacre.schema.columns.column import Column
+from nacre.schema.columns.numeric import Integer, Real
+from nacre.schema.constraints.condition import Among, ColumnValues, Condition
+from nacre.schema.constraints.constraint import Rule
+
+PASSES = 2  # a value that is set may be the premise of another rule
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Constant:
+    """One value that a rule demands.
+
+    Attributes:
+        rule: with this demand alone.
+        column: whose value it is.
+        place: its tick or code; None for a gap.
+    """
+
+    rule: Rule
+    column: str
+    place: int | None
+
+
+def find_constants(schema: Schema, bound: Collection[str]) -> tuple[Constant, ...]:
+    """The constants that the schema's rules demand under a premise.
+
+    Args:
+        schema: with its rules.
+        bound: columns that others are computed from, or that are computed themselves: rows of
+            these are dropped as before.
+    """
+    found = []
+    for whole in schema.rules:
+        if whole.kind != "rule" or not whole.premise:
+            continue
+        for rule in whole.parts:
+            (demand,) = rule.demands
+            premise = {name for condition in rule.premise for name in condition.names}
+            if not isinstance(demand, Among) or demand.name in premise or demand.name in bound:
+                continue
+            known, place = _place(demand, schema.columns[demand.name])
+            if known:
+                found.append(Constant(rule, demand.name, place))
+    return tuple(found)
+
+
+def set_constants(
+    rows: Encoded, constants: Sequence[Constant], columns: Mapping[str, Column]
+) -> Encoded:
+    """The rows with the values that they must have."""
+    if not constants:
+        return rows
+    rows = dataclasses.replace(rows, ticks=rows.ticks.copy(), codes=rows.codes.copy())
+    for _ in range(PASSES):
+        for constant in constants:
+            broken = ~constant.rule.holds(ColumnValues.of(columns, rows))
+            if broken.any():
+                _set(rows, constant, columns[constant.column], broken)
+    return rows
+
+
+def _place(demand: Condition, column: Column) -> tuple[bool, int | None]:
+    """Whether a demand leaves one value, and the place of it."""
+    if not isinstance(demand, Among):
+        return False, None
+    if not demand.spans:
+        return bool(demand.gap), None
+    if demand.gap or len(demand.spans) > 1 or demand.spans[0][0] != demand.spans[0][1]:
+        return False, None
+    value = demand.spans[0][0]
+    if column.size is not None:
+        return True, int(value)
+    if not isinstance(column, Integer | Real) or column.grid is None or column.ticks is None:
+        return False, None
+    tick = column.grid.tick(float(value), column.ticks)
+    return tick is not None, tick
+
+
+def _set(rows: Encoded, constant: Constant, column: Column, where: np.ndarray) -> None:
+    layout, name, place = rows.layout, constant.column, constant.place
+    if column.size is not None:
+        gap = column.size - 1
+        rows.codes[where, layout.code(name)] = gap if place is None else place
+        return
+    rows.ticks[where, layout.number(name)] = 0 if place is None else place
+    if column.nullable:
+        rows.codes[where, layout.code(name, "missing")] = place is None

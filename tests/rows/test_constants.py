@@ -1,0 +1,111 @@
+"""Values that a rule demands are set, and nothing else in a row changes."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from nacre.rejection import Rejection
+from nacre.rows import TableEncoder
+from nacre.rows.constants import find_constants, set_constants
+from nacre.schema import Boolean, Categorical, Integer, Real, Schema
+
+COLUMNS = {
+    "hazmat": Categorical(values=("no", "yes")),
+    "fee": Integer(low=0, high=2000, nullable=True),
+    "paid": Real(low=0, high=100, decimals=2),
+    "sex": Categorical(values=("F", "M"), nullable=True),
+    "pregnant": Boolean(),
+    "total": Integer(low=0, high=4000),
+}
+
+
+def schema(*constraints, facts=()):
+    return Schema(COLUMNS, constraints=constraints, facts=facts)
+
+
+def drawn(schema, n=200, seed=0):
+    """Rows that know of no rule."""
+    rng, layout = np.random.default_rng(seed), schema.layout
+    ticks = np.stack([rng.integers(0, number.ticks + 1, n) for number in layout.numbers], axis=1)
+    codes = np.stack([rng.integers(0, code.size, n) for code in layout.codes], axis=1)
+    return layout.encoded(ticks, codes)
+
+
+@pytest.mark.parametrize(
+    ("rule", "column", "wanted"),
+    [
+        ("fee = 250 if hazmat = yes", "fee", 250),
+        ("paid = 19.99 if hazmat = yes", "paid", 19.99),
+        ("sex = F if pregnant = true", "sex", "F"),
+        ("fee is missing if hazmat = yes", "fee", None),
+        ("sex is missing if hazmat = yes", "sex", None),
+    ],
+)
+def test_the_value_is_set_and_nothing_else(rule, column, wanted):
+    of = schema(rule)
+    rows = drawn(of)
+    found = set_constants(rows, find_constants(of, ()), of.columns)
+    before, after = (of.decode(each).to_pandas() for each in (rows, found))
+    premise = before["hazmat"] == "yes" if "hazmat" in rule else before["pregnant"]
+    values = after.loc[premise, column]
+    assert premise.sum() > 20
+    assert values.isna().all() if wanted is None else (values.dropna() == wanted).all()
+    pd.testing.assert_frame_equal(before[~premise], after[~premise])
+    pd.testing.assert_frame_equal(before.drop(columns=column), after.drop(columns=column))
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "fee >= 250 if hazmat = yes",  # many values
+        "fee in [250, 300] if hazmat = yes",
+        "fee = 250",  # no premise: conditions do it
+        "fee = 250 if fee > 200",  # about itself
+        "fee <= total if hazmat = yes",
+        {"forbid": {"sex": "M", "pregnant": True}},
+    ],
+)
+def test_what_leaves_a_choice_is_left_to_others(rule):
+    assert find_constants(schema(rule), ()) == ()
+
+
+def test_what_facts_compute_from_is_not_set():
+    assert find_constants(schema("fee = 250 if hazmat = yes"), {"fee"}) == ()
+
+
+def test_one_rule_sets_the_premise_of_another():
+    of = schema("sex = F if pregnant = true", "pregnant = true if hazmat = yes")
+    rows = drawn(of)
+    found = of.decode(set_constants(rows, find_constants(of, ()), of.columns)).to_pandas()
+    expecting = found["hazmat"] == "yes"
+    assert found.loc[expecting, "pregnant"].all()
+    assert (found.loc[found["pregnant"], "sex"].dropna() == "F").all()
+
+
+@dataclasses.dataclass(frozen=True)
+class Ignorant:
+    """Draws rows of which none has what the rule demands."""
+
+    of: Schema
+
+    def sample(self, n, rng):
+        rows = drawn(self.of, n, int(rng.integers(1 << 30)))
+        rows.ticks[:, rows.layout.number("fee")] = 300
+        rows.codes[:, rows.layout.code("hazmat")] = rng.random(n) < 0.02
+        return rows
+
+
+def test_a_group_stays_though_its_value_is_never_drawn():
+    of = schema("fee = 250 if hazmat = yes")
+    rejection = Rejection(Ignorant(of), TableEncoder.of(of))
+    batches = list(rejection.batches(4000, np.random.default_rng(0)))
+    found = pa.concat_tables(batches).to_pandas()
+    kept = found["hazmat"] == "yes"
+    assert (found.loc[kept, "fee"].dropna() == 250).all()
+    assert 0.01 < kept.mean() < 0.03  # 80 rows, with a deviation of 9
+    assert rejection.rate == 1
