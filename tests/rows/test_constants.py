@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ import pytest
 from nacre.rejection import Rejection
 from nacre.rows import TableEncoder
 from nacre.rows.constants import find_constants, set_constants
-from nacre.schema import Boolean, Categorical, Integer, Real, Schema
+from nacre.schema import Boolean, Categorical, Datetime, Integer, Real, Schema
 
 COLUMNS = {
     "hazmat": Categorical(values=("no", "yes")),
@@ -21,6 +22,7 @@ COLUMNS = {
     "sex": Categorical(values=("F", "M"), nullable=True),
     "pregnant": Boolean(),
     "total": Integer(low=0, high=4000),
+    "end": Datetime(low="2024-01-01", high="2024-12-31", step="1d"),
 }
 
 
@@ -42,6 +44,7 @@ def drawn(schema, n=200, seed=0):
         ("fee = 250 if hazmat = yes", "fee", 250),
         ("paid = 19.99 if hazmat = yes", "paid", 19.99),
         ("sex = F if pregnant = true", "sex", "F"),
+        ("end = 2024-12-30 if hazmat = yes", "end", datetime.date(2024, 12, 30)),
         ("fee is missing if hazmat = yes", "fee", None),
         ("sex is missing if hazmat = yes", "sex", None),
     ],
@@ -79,12 +82,19 @@ def test_what_facts_compute_from_is_not_set():
 
 
 def test_one_rule_sets_the_premise_of_another():
-    of = schema("sex = F if pregnant = true", "pregnant = true if hazmat = yes")
-    rows = drawn(of)
-    found = of.decode(set_constants(rows, find_constants(of, ()), of.columns)).to_pandas()
-    expecting = found["hazmat"] == "yes"
-    assert found.loc[expecting, "pregnant"].all()
-    assert (found.loc[found["pregnant"], "sex"].dropna() == "F").all()
+    rules = ("end = 2024-12-30 if total = 7", "total = 7 if fee = 5", "fee = 5 if sex = F")
+    of = schema(*rules, "sex = F if pregnant = true", "pregnant = true if hazmat = yes")
+    found = of.decode(set_constants(drawn(of), find_constants(of, ()), of.columns)).to_pandas()
+    last = found.loc[(found["hazmat"] == "yes") & found["sex"].notna() & found["fee"].notna()]
+    assert len(last) > 20
+    assert (last["end"] == datetime.date(2024, 12, 30)).all()
+
+
+def test_rules_that_contradict_each_other_come_to_an_end():
+    of = schema("fee = 1 if hazmat = yes", "fee = 2 if pregnant = true")
+    found = set_constants(drawn(of), find_constants(of, ()), of.columns)
+    fee = of.decode(found).to_pandas()["fee"]
+    assert fee.isin([1, 2]).sum() > 50
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,6 +8,7 @@ is.  Everything here works on drawn rows, by the public schema: post-processing.
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from typing import final
@@ -16,11 +17,9 @@ import numpy as np
 
 from nacre.schema import Encoded, Schema
 from nacre.schema.columns.column import Column
-from nacre.schema.columns.numeric import Integer, Real
+from nacre.schema.columns.scale import Scale
 from nacre.schema.constraints.condition import Among, ColumnValues, Condition
 from nacre.schema.constraints.constraint import Rule
-
-PASSES = 2  # a value that is set may be the premise of another rule
 
 
 @final
@@ -69,11 +68,16 @@ def set_constants(
     if not constants:
         return rows
     rows = dataclasses.replace(rows, ticks=rows.ticks.copy(), codes=rows.codes.copy())
-    for _ in range(PASSES):
+    # A value that is set may be the premise of another rule, so of a chain one link a pass.
+    for _ in range(len(constants) + 1):
+        view, done = ColumnValues.of(columns, rows), True
         for constant in constants:
-            broken = ~constant.rule.holds(ColumnValues.of(columns, rows))
+            broken = ~constant.rule.holds(view)
             if broken.any():
                 _set(rows, constant, columns[constant.column], broken)
+                view, done = ColumnValues.of(columns, rows), False
+        if done:
+            break
     return rows
 
 
@@ -83,15 +87,16 @@ def _place(demand: Condition, column: Column) -> tuple[bool, int | None]:
         return False, None
     if not demand.spans:
         return bool(demand.gap), None
-    if demand.gap or len(demand.spans) > 1 or demand.spans[0][0] != demand.spans[0][1]:
+    if demand.gap or len(demand.spans) > 1:
         return False, None
-    value = demand.spans[0][0]
+    (low, high), scale = demand.spans[0], Scale(column)
     if column.size is not None:
-        return True, int(value)
-    if not isinstance(column, Integer | Real) or column.grid is None or column.ticks is None:
-        return False, None
-    tick = column.grid.tick(float(value), column.ticks)
-    return tick is not None, tick
+        return low == high, int(low)
+    # A date stands for all moments of its day, of which one may be a value of the column.
+    places = range((column.ticks or 0) + 1)
+    first = bisect.bisect_left(places, low, key=lambda at: scale.values(np.array([at]))[0])
+    after = bisect.bisect_right(places, high, key=lambda at: scale.values(np.array([at]))[0])
+    return after - first == 1, first
 
 
 def _set(rows: Encoded, constant: Constant, column: Column, where: np.ndarray) -> None:
