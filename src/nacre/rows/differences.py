@@ -247,7 +247,8 @@ class Differences:
     def from_midnight(self) -> dict[str, str]:
         """The times that are modeled by their distance from a date, and the step of each.
 
-        So many steps from some midnight on tell the time of day, too.
+        So many steps from some midnight on tell the time of day, too.  Back from a date that may be
+        missing they do not: then they are counted from the column's last moment.
         """
         columns = self.schema.columns
         return {
@@ -257,6 +258,7 @@ class Differences:
             and isinstance(anchor := columns[each.anchor], Datetime)
             and not any(part % DAY for part in (column.start, anchor.start, anchor.length))
             and "=" in each.sign
+            and not (anchor.nullable and each.sign == "<=")
         }
 
     def subtract(self, rows: Encoded) -> Encoded:
