@@ -7,17 +7,19 @@ Releases:
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
+import pyarrow as pa
 
 from nacre.draft.counted import enough_rows
 from nacre.rows import open_source
 from nacre.rows.unit import Roster
-from nacre.rows.within import changes, few_holders, several
+from nacre.rows.within import MISSING, changes, few_holders, places_of, several
 from nacre.schema import Categorical, Column, Ordinal, Schema
 from nacre.schema.constraints.statement import Word
 from nacre.schema.draft.found import Draft, rare_ends
-from nacre.schema.draft.guess import ENOUGH, FEW
+from nacre.schema.draft.guess import ENOUGH, FEW, Note
 from nacre.schema.draft.suggested import Suggested
 
 NEARLY = 0.02  # of the persons with several rows: a column that changes within no more is named
@@ -44,13 +46,15 @@ def of_persons(found: Draft, data: object, *, gather: bool, choose: bool = False
         schema = dataclasses.replace(schema, unit=unit)
     changed = changes(schema.columns, source.batches(), roster.persons, most=int(NEARLY * enough))
     same = [name for name, persons in changed.items() if not persons and enough >= ENOUGH]
-    rare = _rare(
-        found, few_holders(schema.columns, _facts(found), source.batches(), roster.persons, few=FEW)
-    )
+    facts, named = _facts(found), _named(found)
+    wanted = {name: {*facts.get(name, ()), *named.get(name, ())} for name in schema.names}
+    few = few_holders(schema.columns, wanted, source.batches(), roster.persons, few=FEW)
+    rare = _rare(found, {name: few[name] & set(places) for name, places in facts.items()})
     found = dataclasses.replace(
         found,
         schema=schema,
         suggested=_held_by_many(found.suggested, rare, schema),
+        notes=_named_by_many(found, few),
         rare=rare,
         counted="persons",
         constant=tuple(same),
@@ -69,6 +73,36 @@ def _facts(found: Draft) -> dict[str, list[int]]:
             ends = {"low": 0, "high": column.ticks}
             wanted[name] = [ends[end] for end in rare_ends(found.notes.get(name, ()))]
     return wanted
+
+
+def _named(found: Draft) -> dict[str, list[int]]:
+    """The codes and ticks of the values that notes name: those of an offer, for one."""
+    return {
+        name: [place for note in notes for place in _places(found.schema.columns[name], note.names)]
+        for name, notes in found.notes.items()
+    }
+
+
+def _named_by_many(found: Draft, few: dict[str, set[int]]) -> dict[str, list[Note]]:
+    """The notes, but for those that name a value which few persons hold."""
+    return {
+        name: [
+            note
+            for note in notes
+            if not _by_few(_places(found.schema.columns[name], note.names), few[name])
+        ]
+        for name, notes in found.notes.items()
+    }
+
+
+def _places(column: Column, values: Sequence[str]) -> list[int]:
+    """The codes or ticks of values as a draft writes them."""
+    return places_of(column, pa.array(values, pa.string())).tolist() if values else []
+
+
+def _by_few(places: Sequence[int], few: set[int]) -> bool:
+    """Whether few persons hold one of them, or it cannot be told how many do."""
+    return any(place in few or place == MISSING for place in places)
 
 
 def _rare(found: Draft, few: dict[str, set[int]]) -> dict[str, tuple[str, ...]]:

@@ -71,6 +71,13 @@ def test_an_order_keeps_gaps_and_names_nothing_that_few_rows_hold():
     assert "# in an order, by its words? Then `type: ordinal`, values from lowest to" in text
 
 
+def test_an_order_does_not_bring_back_what_was_gathered():
+    cells = [*["low", "medium", "high"] * 100, *["extreme"] * 9]
+    found = nacre.draft(pd.DataFrame({"x": cells}), rare="other")
+    assert found.schema.columns["x"].other
+    assert "extreme" not in found.to_yaml()
+
+
 def test_values_far_from_all_others_are_offered_as_codes():
     ages = np.tile(np.arange(18, 90), 10)
     column, offer, text = drafted([*ages, *[999] * 12])

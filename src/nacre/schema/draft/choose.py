@@ -130,7 +130,7 @@ class Choice:
                 "codes rather than amounts? Then: "
                 f"{{type: categorical, values: [{values}]{gaps}}}; ordinal, if they are grades"
             )
-            return [Note("", said)]
+            return [Note("", said, names=tuple(held))]
         if is_code(self.name) and not held:
             said = "codes, by its name, but too many to be listed. Group them, or leave it out."
             return [Note("seems to hold codes, too many to be listed", said)]

@@ -28,7 +28,7 @@ def order(name: str, column: Column, held: Mapping[str, int]) -> Note | None:
     if min(held.values()) < FEW:
         return Note(short, f"{said}.")
     offer = Ordinal(values=ordered, nullable=column.nullable, missing=column.missing)
-    return Note(short, f"{said}:", offer=offer)
+    return Note(short, f"{said}:", offer=offer, names=tuple(ordered))
 
 
 def missing_codes(column: Integer | Real, sampled: pa.Array) -> Note | None:
@@ -60,4 +60,5 @@ def missing_codes(column: Integer | Real, sampled: pa.Array) -> Note | None:
         f"far from all others: offered as {are}",
         f"{', '.join(codes)}: far from all other values. {are.capitalize()}? Then:",
         offer=offer,
+        names=codes,
     )
