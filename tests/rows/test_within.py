@@ -95,6 +95,24 @@ def test_what_one_person_always_has_is_not_offered_as_a_rule():
     assert found.schema.columns["ticket"].values == ("season", "single")
 
 
+@pytest.mark.parametrize("persons", [1, 12])
+def test_a_rule_is_told_by_persons_whatever_its_premise(persons):
+    rng, who = np.random.default_rng(0), np.repeat(np.arange(400), 5)
+    ward, steps = rng.choice(list("ABCDZ"), len(who)), rng.choice(np.r_[0:40, 41:60], len(who))
+    table = pd.DataFrame({"who": who, "ward": ward, "steps": steps, "hiv": False})
+    table["dose"] = table["score"] = rng.normal(size=len(who))
+    rows = table.iloc[np.arange(120) % persons * 5]
+    ill, walked = rows.assign(hiv=True, ward="Z", dose=None), rows.assign(steps=40, score=None)
+    found = nacre.draft(pd.concat([table, ill, walked]), unit={"column": "who", "rows": 5})
+    for told in (
+        "ward = Z if hiv = true",
+        "dose is missing exactly when hiv = true",
+        "score is missing exactly when steps = 40",
+    ):
+        assert (told in found.to_yaml()) is (persons == 12), told
+        assert (told in found.describe()) is (persons == 12), told
+
+
 def with_rows_of_one(**cells):
     """Visits of many persons, and a dozen more of each cell's own person, who alone holds it."""
     rng, who = np.random.default_rng(0), np.repeat(np.arange(400), 5)
