@@ -93,6 +93,23 @@ def test_values_far_from_all_others_are_offered_as_codes():
     assert both.missing == ("-999", "999")
 
 
+def test_no_bound_is_offered_that_cannot_be_rounded():
+    held = 1.234567890123456e15 + 3e12 * np.arange(N)  # one row each
+    for far in (9e18, -9e18):
+        _, offer, text = drafted([*held, *[far] * 12])
+        assert offer is None
+        assert "far from all other" not in text
+    small = drafted([*held / 1e15, *[9e3] * 12])[1]
+    assert small.missing == ("9000",) and small.high == 3.1
+
+
+def test_no_tail_is_told_that_cannot_be_rounded():
+    held = 1.234567890123456e15 + 3e11 * RNG.random(4000)
+    assert "cut the tail" not in drafted([*held, 9e18])[2]
+    assert "cut the tail" not in drafted([*[1] * 4000, 50])[2]  # with no distance to round by
+    assert "cut the tail" in drafted([*held / 1e12, 9e6])[2]
+
+
 def test_what_may_be_somebodys_own_is_not_offered():
     ages = RNG.integers(18, 90, N)
     assert drafted([*ages, *[999] * 9])[1] is None  # few rows hold it
