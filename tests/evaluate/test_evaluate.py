@@ -239,7 +239,8 @@ def test_no_privacy_is_said_first(real, good, schema):
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ("one", ValueError, "is a str"),
+        (1, ValueError, "is an int"),
+        ("one.nacre", ValueError, "no file one.nacre"),
         ({"delta": 1e-6}, ValueError, "no epsilon and delta"),
     ],
 )

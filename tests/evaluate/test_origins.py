@@ -6,7 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import nacre
 from nacre.evaluate import evaluate
+from nacre.methods.merf import MERF
 from nacre.schema import Categorical, Integer, Ordinal, Schema
 from nacre.vault.accountant import Adjacency
 from nacre.vault.guarantee import Guarantee
@@ -20,6 +22,16 @@ def model_of(schema):
 
 def judged(real, table, schema, model, **others):
     return evaluate(real, table, schema, metrics=["tv1"], guarantee=model, **others)
+
+
+@pytest.mark.filterwarnings("ignore")  # of few steps
+def test_a_model_may_be_the_path_of_its_file(real, good, schema, tmp_path):
+    method = MERF(frequencies=20, steps=5, components=4)
+    path = tmp_path / "m.nacre"
+    nacre.fit(real, schema, method=method, epsilon=1, delta=1e-6).save(path)
+    for given in (path, str(path), {"synthetic": str(path)}):
+        found = judged(real, good, schema, given).guarantees["synthetic"]
+        assert found["epsilon"] <= 1 and found["source"] == "of the model m.nacre"
 
 
 def test_a_model_of_other_columns_lends_no_guarantee(real, good, schema):

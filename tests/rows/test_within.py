@@ -95,6 +95,64 @@ def test_what_one_person_always_has_is_not_offered_as_a_rule():
     assert found.schema.columns["ticket"].values == ("season", "single")
 
 
+@pytest.mark.parametrize("persons", [1, 12])
+def test_a_rule_is_told_by_persons_whatever_its_premise(persons):
+    rng, who = np.random.default_rng(0), np.repeat(np.arange(400), 5)
+    ward, steps = rng.choice(list("ABCDZ"), len(who)), rng.choice(np.r_[0:40, 41:60], len(who))
+    table = pd.DataFrame({"who": who, "ward": ward, "steps": steps, "hiv": False})
+    table["dose"] = table["score"] = rng.normal(size=len(who))
+    rows = table.iloc[np.arange(120) % persons * 5]
+    ill, walked = rows.assign(hiv=True, ward="Z", dose=None), rows.assign(steps=40, score=None)
+    found = nacre.draft(pd.concat([table, ill, walked]), unit={"column": "who", "rows": 5})
+    for told in (
+        "ward = Z if hiv = true",
+        "dose is missing exactly when hiv = true",
+        "score is missing exactly when steps = 40",
+    ):
+        assert (told in found.to_yaml()) is (persons == 12), told
+        assert (told in found.describe()) is (persons == 12), told
+
+
+def with_rows_of_one(**cells):
+    """Visits of many persons, and a dozen more of each cell's own person, who alone holds it."""
+    rng, who = np.random.default_rng(0), np.repeat(np.arange(400), 5)
+    table = pd.DataFrame(
+        {
+            "who": who,
+            "dose": rng.integers(10, 90, len(who)),
+            "kind": rng.choice(["low", "medium", "high"], len(who)),
+            "level": rng.integers(0, 4, len(who)),
+        }
+    )
+    own = [
+        table[table["who"] == number].iloc[[0] * 12].assign(**{name: cell})
+        for number, (name, cell) in enumerate(cells.items())
+    ]
+    return pd.concat([table, *own], ignore_index=True)
+
+
+@pytest.mark.parametrize("rare", ["keep", "other"])
+def test_what_one_person_holds_is_not_offered(rare):
+    table = with_rows_of_one(dose=9371, kind="extreme", level=6)
+    rows = nacre.draft(table.drop(columns="who"), rare=rare).to_yaml()
+    for offered in ("missing: ['9371']", "medium, high, extreme]", "values: [0, 1, 2, 3, 6]"):
+        assert offered in rows
+    found = nacre.draft(table, unit={"column": "who", "rows": 5}, rare=rare)
+    text = found.to_yaml()
+    for offered in ("9371: far", "missing: ['9371']", "ordinal, values", "[0, 1, 2, 3, 6]"):
+        assert offered not in text
+    assert found.rare["dose"] == ("high",)
+    assert ("extreme" in text) is (rare == "keep")
+
+
+def test_what_many_persons_hold_is_offered():
+    table = with_rows_of_one()
+    table.loc[table["who"] % 10 == 0, "dose"] = 999
+    text = nacre.draft(table, unit={"column": "who", "rows": 5}, rare="other").to_yaml()
+    for offered in ("missing: ['999']", "values: [low, medium, high]", "values: [0, 1, 2, 3]"):
+        assert offered in text
+
+
 def test_how_many_rows_count_may_be_read_from_the_rows():
     table = visits()
     many = table.groupby("who").size()

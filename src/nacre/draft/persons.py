@@ -7,18 +7,22 @@ Releases:
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+import pyarrow as pa
 
 from nacre.draft.counted import enough_rows
 from nacre.rows import open_source
 from nacre.rows.unit import Roster
-from nacre.rows.within import changes, few_holders, several
+from nacre.rows.within import MISSING, changes, few_holders, places_of, several
 from nacre.schema import Categorical, Column, Ordinal, Schema
-from nacre.schema.constraints.statement import Word
+from nacre.schema.constraints.constraint import Constraint
+from nacre.schema.constraints.statement import Comparison
 from nacre.schema.draft.found import Draft, rare_ends
-from nacre.schema.draft.guess import ENOUGH, FEW
+from nacre.schema.draft.guess import ENOUGH, FEW, Note
 from nacre.schema.draft.suggested import Suggested
+from nacre.schema.facts.statement import Gap, parse
 
 NEARLY = 0.02  # of the persons with several rows: a column that changes within no more is named
 
@@ -44,13 +48,19 @@ def of_persons(found: Draft, data: object, *, gather: bool, choose: bool = False
         schema = dataclasses.replace(schema, unit=unit)
     changed = changes(schema.columns, source.batches(), roster.persons, most=int(NEARLY * enough))
     same = [name for name, persons in changed.items() if not persons and enough >= ENOUGH]
-    rare = _rare(
-        found, few_holders(schema.columns, _facts(found), source.batches(), roster.persons, few=FEW)
-    )
+    facts, named = _facts(found), _named(found)
+    premises = _premises(found.suggested, schema)
+    wanted = {name: {*facts.get(name, ()), *named.get(name, ())} for name in schema.names}
+    for premise in premises.values():
+        for name, places in premise.items():
+            wanted[name] |= places
+    few = few_holders(schema.columns, wanted, source.batches(), roster.persons, few=FEW)
+    rare = _rare(found, {name: few[name] & set(places) for name, places in facts.items()})
     found = dataclasses.replace(
         found,
         schema=schema,
-        suggested=_held_by_many(found.suggested, rare, schema),
+        suggested=_held_by_many(found.suggested, premises, few),
+        notes=_named_by_many(found, few),
         rare=rare,
         counted="persons",
         constant=tuple(same),
@@ -71,6 +81,36 @@ def _facts(found: Draft) -> dict[str, list[int]]:
     return wanted
 
 
+def _named(found: Draft) -> dict[str, list[int]]:
+    """The codes and ticks of the values that notes name: those of an offer, for one."""
+    return {
+        name: [place for note in notes for place in _places(found.schema.columns[name], note.names)]
+        for name, notes in found.notes.items()
+    }
+
+
+def _named_by_many(found: Draft, few: dict[str, set[int]]) -> dict[str, list[Note]]:
+    """The notes, but for those that name a value which few persons hold."""
+    return {
+        name: [
+            note
+            for note in notes
+            if not _by_few(_places(found.schema.columns[name], note.names), few[name])
+        ]
+        for name, notes in found.notes.items()
+    }
+
+
+def _places(column: Column, values: Sequence[str]) -> list[int]:
+    """The codes or ticks of values as a draft writes them."""
+    return places_of(column, pa.array(values, pa.string())).tolist() if values else []
+
+
+def _by_few(places: Iterable[int], few: set[int]) -> bool:
+    """Whether few persons hold one of them, or it cannot be told how many do."""
+    return any(place in few or place == MISSING for place in places)
+
+
 def _rare(found: Draft, few: dict[str, set[int]]) -> dict[str, tuple[str, ...]]:
     """The facts that few persons hold, in the words of a draft."""
     return {name: _words(found.schema.columns[name], few.get(name, set())) for name in found.rare}
@@ -83,17 +123,40 @@ def _words(column: Column, few: set[int]) -> tuple[str, ...]:
     return tuple(end for end, tick in ends if tick in few)
 
 
+def _premises(suggested: Suggested, schema: Schema) -> dict[str, dict[str, set[int]]]:
+    """What a constraint or a missing value follows from: codes and ticks by statement and column.
+
+    Orders, sums and tables follow from no single value, and are not among them.
+    """
+    clauses = {
+        str(said): Constraint.of(said, schema.columns).premise for said in suggested.constraints
+    }
+    facts = {str(said): parse(said) for said in suggested.facts}
+    clauses |= {said: fact.clauses for said, fact in facts.items() if isinstance(fact, Gap)}
+    found: dict[str, dict[str, set[int]]] = {}
+    for statement, premise in clauses.items():
+        for clause in premise:
+            if isinstance(clause, Comparison):
+                name, value = clause.left.text, clause.right.text
+                places = _places(schema.columns[name], [value])
+                found.setdefault(statement, {}).setdefault(name, set()).update(places)
+    return found
+
+
 def _held_by_many(
-    suggested: Suggested, rare: dict[str, tuple[str, ...]], schema: Schema
+    suggested: Suggested, premises: dict[str, dict[str, set[int]]], few: dict[str, set[int]]
 ) -> Suggested:
-    """Without constraints on values that few persons hold, however many rows these have."""
-    few = tuple(
-        f" if {Word.of_column(name)} = {Word.of_value(value, schema.columns)}"
-        for name, values in rare.items()
-        for value in values
+    """Without what follows from a value that few persons hold, however many rows these have."""
+    told = {
+        statement
+        for statement, premise in premises.items()
+        if any(_by_few(places, few[name]) for name, places in premise.items())
+    }
+    constraints, facts = (
+        tuple(each for each in said if str(each) not in told)
+        for said in (suggested.constraints, suggested.facts)
     )
-    kept = [said for said in suggested.constraints if not str(said).endswith(few)]
-    return dataclasses.replace(suggested, constraints=tuple(kept))
+    return dataclasses.replace(suggested, constraints=constraints, facts=facts)
 
 
 def _gathered(found: Draft) -> Draft:

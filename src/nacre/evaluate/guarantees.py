@@ -54,7 +54,7 @@ def by_table(guarantee: Any, tables: Sequence[str]) -> dict[str, Named]:
 
 
 def _named(given: Any) -> Named:
-    return Named(load(given), given.name) if isinstance(given, Path) else Named(given)
+    return Named(load(given), Path(given).name) if isinstance(given, str | Path) else Named(given)
 
 
 def describe(
@@ -100,8 +100,8 @@ def _one(named: Named, schema: Schema | ImageSchema, label: str | None) -> dict[
         found = dict(guarantee)
     else:
         raise NacreError(
-            f"The guarantee is {a_kind(guarantee)}. Give a Guarantee, a certificate, or a "
-            f"dictionary with epsilon and delta."
+            f"The guarantee is {a_kind(guarantee)}. Give a Guarantee, a certificate, a "
+            f"dictionary with epsilon and delta, or a model or the path of its file."
         )
     inner = found.get("guarantee")
     if "epsilon" not in found and isinstance(inner, Mapping):

@@ -62,7 +62,7 @@ def evaluate(
         label: the column that models should predict, instead of the schema's; None for no label.
         metrics: "quick", "all" (with the papers' twelve classifiers), or names of metrics.
         guarantee: what is guaranteed about the synthetic table (a `Guarantee`, a certificate, a
-            dictionary, or the model it was drawn from or the `Path` of its file), or a dictionary
+            dictionary, or the model it was drawn from or the path of its file), or a dictionary
             of these by the same names as `synthetic`. A model of another schema is refused, and
             rows that it never draws are told; that the table came from it is your word.
         classifiers: names of classifiers to try instead of the default ones.

@@ -71,6 +71,13 @@ def test_an_order_keeps_gaps_and_names_nothing_that_few_rows_hold():
     assert "# in an order, by its words? Then `type: ordinal`, values from lowest to" in text
 
 
+def test_an_order_does_not_bring_back_what_was_gathered():
+    cells = [*["low", "medium", "high"] * 100, *["extreme"] * 9]
+    found = nacre.draft(pd.DataFrame({"x": cells}), rare="other")
+    assert found.schema.columns["x"].other
+    assert "extreme" not in found.to_yaml()
+
+
 def test_values_far_from_all_others_are_offered_as_codes():
     ages = np.tile(np.arange(18, 90), 10)
     column, offer, text = drafted([*ages, *[999] * 12])
@@ -84,6 +91,23 @@ def test_values_far_from_all_others_are_offered_as_codes():
     assert isinstance(below, Real) and below.missing == ("-999",) and below.low >= -30
     both = drafted([*warm, *[-999.0] * 20, *[999.0] * 20])[1]
     assert both.missing == ("-999", "999")
+
+
+def test_no_bound_is_offered_that_cannot_be_rounded():
+    held = 1.234567890123456e15 + 3e12 * np.arange(N)  # one row each
+    for far in (9e18, -9e18):
+        _, offer, text = drafted([*held, *[far] * 12])
+        assert offer is None
+        assert "far from all other" not in text
+    small = drafted([*held / 1e15, *[9e3] * 12])[1]
+    assert small.missing == ("9000",) and small.high == 3.1
+
+
+def test_no_tail_is_told_that_cannot_be_rounded():
+    held = 1.234567890123456e15 + 3e11 * RNG.random(4000)
+    assert "cut the tail" not in drafted([*held, 9e18])[2]
+    assert "cut the tail" not in drafted([*[1] * 4000, 50])[2]  # with no distance to round by
+    assert "cut the tail" in drafted([*held / 1e12, 9e6])[2]
 
 
 def test_what_may_be_somebodys_own_is_not_offered():

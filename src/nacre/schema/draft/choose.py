@@ -22,6 +22,7 @@ from nacre.schema.draft.names import is_code
 from nacre.schema.draft.outward import (
     LARGEST,
     MONTH,
+    has_round,
     outward,
     outward_days,
     outward_real,
@@ -130,7 +131,7 @@ class Choice:
                 "codes rather than amounts? Then: "
                 f"{{type: categorical, values: [{values}]{gaps}}}; ordinal, if they are grades"
             )
-            return [Note("", said)]
+            return [Note("", said, names=tuple(held))]
         if is_code(self.name) and not held:
             said = "codes, by its name, but too many to be listed. Group them, or leave it out."
             return [Note("seems to hold codes, too many to be listed", said)]
@@ -207,7 +208,8 @@ class Choice:
             notes = [*notes, Note("values in even steps", "every value is a step from `low`.")]
         if (offered := offers.missing_codes(column, sampled)) is not None:
             return column, [*notes, offered]
-        if (end := guess.tail(column, sampled)) is not None:
+        end = guess.tail(column, sampled)
+        if end is not None and has_round(float(column.low), end):
             _, high = outward_real(float(column.low), end, ("high",))
             said = (
                 f"999 of 1,000 rows lie below {high:,g}. To cut the tail on purpose: "

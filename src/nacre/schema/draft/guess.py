@@ -47,13 +47,14 @@ class Note:
     """What was guessed or done: in short, without a value, for the terminal; in full, for the file.
 
     `ends` are the bounds, by name, that it is about; `offer` is what the column may be instead, for
-    a line of its own.
+    a line of its own; `names` are the values that either names.
     """
 
     short: str
     full: str
     ends: tuple[str, ...] = ()
     offer: Column | None = None
+    names: tuple[str, ...] = ()
 
 
 def identifier(name: str, sketch: Sketch, sampled: pa.Array, total: int) -> str | None:

@@ -11,7 +11,7 @@ from nacre.schema.columns.category import Categorical, Ordinal
 from nacre.schema.columns.column import Column
 from nacre.schema.columns.numeric import Integer, Real
 from nacre.schema.draft.guess import FEW, Note, finite_numbers
-from nacre.schema.draft.outward import outward_real
+from nacre.schema.draft.outward import has_round, outward_real
 from nacre.schema.draft.scales import ordered_words
 from nacre.schema.draft.strays import strays
 
@@ -28,19 +28,21 @@ def order(name: str, column: Column, held: Mapping[str, int]) -> Note | None:
     if min(held.values()) < FEW:
         return Note(short, f"{said}.")
     offer = Ordinal(values=ordered, nullable=column.nullable, missing=column.missing)
-    return Note(short, f"{said}:", offer=offer)
+    return Note(short, f"{said}:", offer=offer, names=tuple(ordered))
 
 
 def missing_codes(column: Integer | Real, sampled: pa.Array) -> Note | None:
     """Values far from all others, as codes for missing ones.
 
     The bounds of the others are rounded outward where they are not the column's own: few rows may
-    hold them.
+    hold them.  Where they cannot be, nothing is offered.
     """
     found = strays(finite_numbers(sampled))
     if found is None:
         return None
     inner = [end for end in ("low", "high") if getattr(found, end) != getattr(column, end)]
+    if inner and not has_round(found.low, found.high):
+        return None
     low, high = outward_real(found.low, found.high, inner)
     codes = tuple(f"{code:.15g}" for code in found.codes)
     kept = tuple(spike for spike in column.spikes if low < spike < high)
@@ -60,4 +62,5 @@ def missing_codes(column: Integer | Real, sampled: pa.Array) -> Note | None:
         f"far from all others: offered as {are}",
         f"{', '.join(codes)}: far from all other values. {are.capitalize()}? Then:",
         offer=offer,
+        names=codes,
     )

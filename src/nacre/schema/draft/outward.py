@@ -10,6 +10,7 @@ import math
 from collections.abc import Collection
 
 LARGEST = 1e15  # beyond, float64 has no units left to round to
+DIGITS = 15  # after the point; float64 has no more
 PARTS = 10  # of the range; a bound moves by less than one of them
 YEAR, MONTH = datetime.timedelta(days=730), datetime.timedelta(days=60)
 
@@ -47,17 +48,26 @@ def outward_real(low: float, high: float, ends: Collection[str]) -> tuple[float,
         >>> outward_real(-56.407, 2.4549, ("low", "high"))
         (-60.0, 5.0)
     """
-    if not max(abs(low), abs(high), high - low) < LARGEST:
+    if not has_round(low, high):
         return low, high
     unit = _round_unit(high - low)
-    digits = max(0, -math.floor(math.log10(unit)))
-    if digits > 15:
-        return low, high
+    digits = _digits(unit)
     if "low" in ends:
         low = min(low, round(math.floor(low / unit) * unit, digits))
     if "high" in ends:
         high = max(high, round(math.ceil(high / unit) * unit, digits))
     return low + 0.0, high + 0.0
+
+
+def has_round(low: float, high: float) -> bool:
+    """Whether `outward_real` has anything to round them to, or leaves them as rows hold them."""
+    if not (low < high and max(abs(low), abs(high), high - low) < LARGEST):
+        return False
+    return _digits(_round_unit(high - low)) <= DIGITS
+
+
+def _digits(unit: float) -> int:
+    return max(0, -math.floor(math.log10(unit)))
 
 
 def _round_unit(width: float) -> float:
