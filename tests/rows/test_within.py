@@ -145,6 +145,18 @@ def test_what_one_person_holds_is_not_offered(rare):
     assert ("extreme" in text) is (rare == "keep")
 
 
+def test_a_value_that_one_person_has_in_many_rows_is_no_spike():
+    table = with_rows_of_one()
+    table["dose"] = np.random.default_rng(1).integers(10, 9000, len(table))
+    table.loc[table["who"] % 4 == 0, "dose"] = 500
+    own = table[table["who"] == 1].iloc[[0] * 200].assign(dose=3333)
+    table = pd.concat([table, own], ignore_index=True)
+    assert nacre.draft(table.drop(columns="who")).schema.columns["dose"].spikes == (500, 3333)
+    found = nacre.draft(table, unit={"column": "who", "rows": 5})
+    assert found.schema.columns["dose"].spikes == (500,)
+    assert "3333" not in found.to_yaml()
+
+
 def test_what_many_persons_hold_is_offered():
     table = with_rows_of_one()
     table.loc[table["who"] % 10 == 0, "dose"] = 999

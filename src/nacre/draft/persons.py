@@ -16,7 +16,7 @@ from nacre.draft.counted import enough_rows
 from nacre.rows import open_source
 from nacre.rows.unit import Roster
 from nacre.rows.within import MISSING, changes, few_holders, places_of, several
-from nacre.schema import Categorical, Column, Ordinal, Schema
+from nacre.schema import Categorical, Column, Integer, Ordinal, Real, Schema
 from nacre.schema.constraints.constraint import Constraint
 from nacre.schema.constraints.statement import Comparison
 from nacre.schema.draft.found import Draft, rare_ends
@@ -48,9 +48,12 @@ def of_persons(found: Draft, data: object, *, gather: bool, choose: bool = False
         schema = dataclasses.replace(schema, unit=unit)
     changed = changes(schema.columns, source.batches(), roster.persons, most=int(NEARLY * enough))
     same = [name for name, persons in changed.items() if not persons and enough >= ENOUGH]
-    facts, named = _facts(found), _named(found)
+    facts, named, spikes = _facts(found), _named(found), _spikes(schema)
     premises = _premises(found.suggested, schema)
-    wanted = {name: {*facts.get(name, ()), *named.get(name, ())} for name in schema.names}
+    wanted = {
+        name: {*facts.get(name, ()), *named.get(name, ()), *spikes.get(name, {}).values()}
+        for name in schema.names
+    }
     for premise in premises.values():
         for name, places in premise.items():
             wanted[name] |= places
@@ -58,7 +61,7 @@ def of_persons(found: Draft, data: object, *, gather: bool, choose: bool = False
     rare = _rare(found, {name: few[name] & set(places) for name, places in facts.items()})
     found = dataclasses.replace(
         found,
-        schema=schema,
+        schema=_spikes_of_many(schema, spikes, few),
         suggested=_held_by_many(found.suggested, premises, few),
         notes=_named_by_many(found, few),
         rare=rare,
@@ -87,6 +90,30 @@ def _named(found: Draft) -> dict[str, list[int]]:
         name: [place for note in notes for place in _places(found.schema.columns[name], note.names)]
         for name, notes in found.notes.items()
     }
+
+
+def _spikes(schema: Schema) -> dict[str, dict[float, int]]:
+    """The ticks of the single values that numbers have a cell for."""
+    return {
+        name: dict(zip(spikes, _places(column, [str(each) for each in spikes]), strict=True))
+        for name, column in schema.columns.items()
+        if (spikes := getattr(column, "spikes", ()))
+    }
+
+
+def _spikes_of_many(
+    schema: Schema, spikes: dict[str, dict[float, int]], few: dict[str, set[int]]
+) -> Schema:
+    """Without those that few persons hold, however many rows these have."""
+    columns = dict(schema.columns)
+    for name, places in spikes.items():
+        kept = tuple(each for each, place in places.items() if not _by_few([place], few[name]))
+        column = schema.columns[name]
+        if len(kept) < len(places) and isinstance(column, Integer):
+            columns[name] = dataclasses.replace(column, spikes=tuple(int(each) for each in kept))
+        elif len(kept) < len(places) and isinstance(column, Real):
+            columns[name] = dataclasses.replace(column, spikes=kept)
+    return dataclasses.replace(schema, columns=columns)
 
 
 def _named_by_many(found: Draft, few: dict[str, set[int]]) -> dict[str, list[Note]]:

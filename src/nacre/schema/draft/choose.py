@@ -203,7 +203,8 @@ class Choice:
                 column = dataclasses.replace(column, spikes=())
             else:
                 said = f"each of the spikes is held by {guess.SHARE:.0%} of the rows or more."
-                notes = [*notes, Note("single values that many rows share", said)]
+                names = tuple(str(each) for each in shared)
+                notes = [*notes, Note("single values that many rows share", said, names=names)]
         if getattr(column, "step", None) not in (None, 1):
             notes = [*notes, Note("values in even steps", "every value is a step from `low`.")]
         if (offered := offers.missing_codes(column, sampled)) is not None:

@@ -62,5 +62,5 @@ def missing_codes(column: Integer | Real, sampled: pa.Array) -> Note | None:
         f"far from all others: offered as {are}",
         f"{', '.join(codes)}: far from all other values. {are.capitalize()}? Then:",
         offer=offer,
-        names=codes,
+        names=(*codes, *map(str, kept)),
     )
