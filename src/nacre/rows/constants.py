@@ -3,7 +3,9 @@
 `fee = 250 if hazmat = yes` leaves a row with hazmat no choice.  Where noise hides such a value, the
 model hardly ever draws it, and dropping the rows that lack it would drop the whole group.  So the
 value is set, and nothing else in the row changes: given the premise it is the only one that there
-is.  Everything here works on drawn rows, by the public schema: post-processing.
+is.  A model that has learnt how often there is such a fee, but not whose it is, has drawn it for
+others: these get the numbers that were replaced, so that the column's own shares stay.  Everything
+here works on drawn rows, by the public schema: post-processing.
 """
 
 from __future__ import annotations
@@ -62,12 +64,17 @@ def find_constants(schema: Schema, bound: Collection[str]) -> tuple[Constant, ..
 
 
 def set_constants(
-    rows: Encoded, constants: Sequence[Constant], columns: Mapping[str, Column]
+    rows: Encoded,
+    constants: Sequence[Constant],
+    columns: Mapping[str, Column],
+    rng: np.random.Generator,
 ) -> Encoded:
-    """The rows with the values that they must have."""
+    """The rows with the values that they must have; `rng` says who gets what they had."""
     if not constants:
         return rows
     rows = dataclasses.replace(rows, ticks=rows.ticks.copy(), codes=rows.codes.copy())
+    for constant in constants:
+        _exchange(rows, constant, constants, columns, rng)
     # A value that is set may be the premise of another rule, so of a chain one link a pass.
     for _ in range(len(constants) + 1):
         view, done = ColumnValues.of(columns, rows), True
@@ -97,6 +104,38 @@ def _place(demand: Condition, column: Column) -> tuple[bool, int | None]:
     first = bisect.bisect_left(places, low, key=lambda at: scale.values(np.array([at]))[0])
     after = bisect.bisect_right(places, high, key=lambda at: scale.values(np.array([at]))[0])
     return after - first == 1, first
+
+
+def _exchange(
+    rows: Encoded,
+    constant: Constant,
+    constants: Sequence[Constant],
+    columns: Mapping[str, Column],
+    rng: np.random.Generator,
+) -> None:
+    """Give a number that some rows lack to them, from rows of which nothing demands it."""
+    name, column = constant.column, columns[constant.column]
+    if column.size is not None or constant.place is None:
+        return
+    view, place = ColumnValues.of(columns, rows), rows.layout.number(name)
+    bound = np.zeros(len(rows), bool)
+    for other in constants:
+        if other.column == name:
+            bound |= _demanded(other.rule, view)
+    spare = ~bound & ~rows.missing(name) & (rows.ticks[:, place] == constant.place)
+    lack = np.flatnonzero(~constant.rule.holds(view) & ~rows.missing(name))
+    some = rng.permutation(np.flatnonzero(spare))[: len(lack)]
+    lack = rng.permutation(lack)[: len(some)]
+    rows.ticks[some, place] = rows.ticks[lack, place]
+    rows.ticks[lack, place] = constant.place
+
+
+def _demanded(rule: Rule, view: ColumnValues) -> np.ndarray:
+    """The rows of which the rule demands something."""
+    found = np.ones(view.rows, bool)
+    for condition in rule.premise:
+        found &= condition.truth(view)[0]
+    return found
 
 
 def _set(rows: Encoded, constant: Constant, column: Column, where: np.ndarray) -> None:

@@ -89,8 +89,9 @@ def check_pixels(name: str, pixels: Any) -> None:
     if not isinstance(pixels, np.ndarray) or pixels.dtype != np.uint8:
         kind = getattr(pixels, "dtype", type(pixels).__name__)
         raise SourceError(
-            f"{name} must be a NumPy array of uint8, got {kind}. Scale [0, 1] to bytes first: "
-            "(255 * x).round().astype(np.uint8)."
+            f"{name} must be a NumPy array of uint8, got {kind}. Scale them to bytes first: "
+            "(255 / m * x).round().astype(np.uint8), with m the largest value that a pixel may "
+            "have, such as 1 or 16."
         )
 
 

@@ -241,7 +241,7 @@ class TableEncoder(AbstractEncoder):
         """
         joined = self._split.join(drawn, rng)
         rows = self._completion.complete(joined, self._way.add, rng, self.schema.label)
-        return set_constants(rows, self._constants, self.schema.counted.columns)
+        return set_constants(rows, self._constants, self.schema.counted.columns, rng)
 
     def rules(self, where: Mapping[str, Any] | None) -> tuple[Rule, ...]:
         """The schema's constraints and the caller's conditions."""

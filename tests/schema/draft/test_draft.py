@@ -288,3 +288,9 @@ def test_the_reviewer_gets_counts_and_the_draft_the_values():
     assert Schema.parse(text) == found.schema == draft(crowd(), label="code")
     assert "rare" not in found.schema.to_yaml()
     assert survey(crowd().select(["paid"])).describe().startswith("Every value and bound")
+
+
+def test_times_of_day_are_told_how_to_be_written():
+    times = [f"{minute // 60:02d}:{minute % 60:02d}" for minute in range(0, 1440, 2)]
+    with pytest.raises(SchemaError, match="times of day.* write 08:30 as 510"):
+        draft(pa.table({"at": times}))

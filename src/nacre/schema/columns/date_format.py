@@ -16,6 +16,10 @@ PARTS = {"Y": r"\d{4}", "m": r"\d{1,2}", "d": r"\d{1,2}", "H": r"\d{1,2}", "M": 
 PARTS["S"] = r"\d{2}"
 NEEDED = ("Y", "m", "d")
 FORMS = "Use %Y, %m and %d, and %H, %M, %S where there is a time of day, such as %d.%m.%Y %H:%M."
+CLOCK = (
+    "A time of day without a date is a whole number here: write 08:30 as 510, minutes from 0 to "
+    "1439, or join it with its date."
+)
 
 
 @final
@@ -44,7 +48,7 @@ class DateFormat:
         if len(set(parts)) < len(parts):
             return [f"{said} has a part twice. {FORMS}"]
         if any(part not in parts for part in NEEDED):
-            return [f"{said} does not tell year, month and day. {FORMS}"]
+            return [f"{said} does not tell year, month and day. {FORMS} {CLOCK}"]
         times = [part for part in "HMS" if part in parts]
         if times != list("HMS")[: len(times)] or times == ["H"]:
             return [f"{said}: a time of day has %H and %M, and may have %S. {FORMS}"]

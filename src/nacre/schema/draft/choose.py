@@ -14,6 +14,7 @@ from nacre.errors import NacreError
 from nacre.schema.columns import cells
 from nacre.schema.columns.category import Boolean, Categorical, Ordinal
 from nacre.schema.columns.column import Column
+from nacre.schema.columns.date_format import CLOCK
 from nacre.schema.columns.moment import DAY, UNITS, Datetime
 from nacre.schema.columns.numeric import DIGITS, LARGEST_INTEGER, Integer, Real
 from nacre.schema.draft import guess, offers
@@ -35,6 +36,7 @@ DROP = "leave it out (--drop)"
 EPOCH = datetime.datetime(1970, 1, 1)
 SHOWN = 8  # values that a remark may list
 COMMA = r"^[+-]?\d{1,3}([ .']?\d{3})*,\d+$|^[+-]?\d+,\d+$"
+TIME_OF_DAY = r"^\s*([01]?[0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?\s*$"
 
 
 @final
@@ -223,12 +225,14 @@ class Choice:
 
     def _text(self) -> tuple[Column, list[Note]]:
         sketch = self.sketch
-        if self._decimal_commas():
+        if self._all_like(COMMA):
             raise NacreError(
                 "its texts look like numbers with a decimal comma. Write them with a point (1.5), "
                 f"or {DROP}."
             )
         if sketch.distinct is None or len(sketch.distinct) > self.limit:
+            if self._all_like(TIME_OF_DAY):
+                raise NacreError(f"its texts are times of day. {CLOCK} Or {DROP}.")
             raise NacreError(
                 f"more than {self.limit:,} different texts. If it is a name, an identifier or free "
                 f"text, {DROP}; otherwise list its public values in the schema yourself."
@@ -246,13 +250,14 @@ class Choice:
         offered = offers.order(self.name, column, held) if self.total >= ENOUGH else None
         return column, [*notes, *more, *([] if offered is None else [offered])]
 
-    def _decimal_commas(self) -> bool:
+    def _all_like(self, pattern: str) -> bool:
+        """Whether all texts that were looked at are written so."""
         array = cells.plain(self.sampled)
         if not cells.is_text(array.type):
             return False
         texts = cells.text(array)
         there = texts.filter(pc.invert(pc.fill_null(cells.says_nothing(texts), True)))
-        fits = pc.match_substring_regex(there, COMMA)
+        fits = pc.match_substring_regex(there, pattern)
         return len(there) > 0 and bool(pc.all(fits).as_py())
 
     def _values(
