@@ -152,3 +152,12 @@ def test_at_most_three_of_one_column_and_none_that_follows_from_another():
     ]
     alone = offered(patients(code=code, paid=paid))
     assert len([each for each in alone if each.startswith("paid")]) == 3
+
+
+def test_a_number_that_no_others_have_says_whose_it_is():
+    free = patients()["pregnant"] == "yes"
+    dear = np.random.default_rng(1).integers(52, 600, N)
+    both = ("fee = 40 if pregnant = yes", "pregnant = yes if fee = 40")
+    assert set(both) <= set(offered(patients(fee=np.where(free, 40, dear))))
+    others = offered(patients(fee=np.where(free | (np.arange(N) == 5), 40, dear)))
+    assert both[0] in others and both[1] not in others

@@ -46,8 +46,9 @@ class Constant(NamedTuple):
 def constants(columns: Mapping[str, Column], seen: Mapping[str, Seen]) -> list[Constant]:
     """Constants of numbers, then of lists, those of most rows first.
 
-    Not where the one column determines the other altogether: a look-up table says that.  Nor what
-    follows from another: of the ticket's kind where its group says it.
+    Of a number that no other rows have, what follows from it is said, too: `kind = season if
+    fare = 89`.  Not where the one column determines the other altogether: a look-up table says
+    that.  Nor what follows from another: of the ticket's kind where its group says it.
     """
     lists = [name for name, column in columns.items() if _is_list(column)][:MOST_LISTS]
     numbers = [name for name, column in columns.items() if _is_number(column)][:MOST_NUMBERS]
@@ -61,8 +62,26 @@ def constants(columns: Mapping[str, Column], seen: Mapping[str, Seen]) -> list[C
             for each in _of(columns, seen, by, name)
         ]
         found.sort(key=lambda each: -int(each.rows.sum()))
-        offered += _chosen(found)
+        for each in _chosen(found):
+            back = _converse(columns, seen, each) if names is numbers else None
+            offered += [each] if back is None else [each, back]
     return offered
+
+
+def _converse(
+    columns: Mapping[str, Column], seen: Mapping[str, Seen], each: Constant
+) -> Constant | None:
+    """That all rows with the number have the value of the list; None if others have it, too."""
+    other, mine = seen[each.name], seen[each.by]
+    place = int(mine.places[each.rows][0])
+    if ((other.places == each.place) & ~other.missing & ~each.rows).any():
+        return None
+    if not _telling(columns[each.by], mine, each.rows, place):
+        return None
+    value = _written(columns, each.by, place)
+    amount = _written(columns, each.name, each.place)
+    said = f"{Word.of_column(each.by)} = {value} if {Word.of_column(each.name)} = {amount}"
+    return Constant(said, each.by, each.name, each.rows, place)
 
 
 def _chosen(found: list[Constant]) -> list[Constant]:
