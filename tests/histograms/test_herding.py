@@ -127,12 +127,13 @@ def test_what_is_chosen_stays_together():
     np.testing.assert_array_equal(keys, drawn[2400][0][places])
 
 
-def test_few_candidates_are_in_memory(monkeypatch):
+@pytest.mark.parametrize("others", [0, 15])
+def test_few_candidates_are_in_memory(monkeypatch, others):
     monkeypatch.setattr(herding, "AT_ONCE", 10_000)
     draw, asked = drawer(3)
-    keys, _ = herded_rows(draw, WIDTHS, PAIRED, N, np.random.default_rng(0))
+    keys, _ = herded_rows(draw, WIDTHS, PAIRED, N, np.random.default_rng(0), others=others)
     assert len(keys) == N
-    assert max(asked) * len(WIDTHS) <= 10_000
+    assert max(asked) * (len(WIDTHS) + others) <= 10_000
 
 
 @pytest.mark.parametrize("n", [0, 1, 499, 60_000])

@@ -36,7 +36,13 @@ COLUMNS = 4  # at least: quotas alone keep the pairs of fewer
 
 
 def herded_rows(
-    draw: Draw, widths: Sequence[int], paired: int, n: int, rng: np.random.Generator
+    draw: Draw,
+    widths: Sequence[int],
+    paired: int,
+    n: int,
+    rng: np.random.Generator,
+    *,
+    others: int = 0,
 ) -> Any:
     """n rows of `draw`, chosen so that their pairs of columns are those of all that it gives.
 
@@ -47,6 +53,7 @@ def herded_rows(
         paired: how many of these columns go in pairs; the others are looked at by themselves.
         n: how many.
         rng: says which pairs are looked at where there are too many, and where they begin.
+        others: how many numbers more a row of `draw` takes, so that memory stays small.
 
     Returns:
         The arrays of the rows that were chosen.
@@ -58,7 +65,7 @@ def herded_rows(
         return draw(n)[1]
     each = int(np.clip(WORK // len(herd.left), FEWEST, CANDIDATES))
     size = min(BLOCK, math.ceil(n / BLOCKS))
-    stretch = max(size, AT_ONCE // (each * len(widths)))
+    stretch = max(size, AT_ONCE // (each * (len(widths) + others)))
     found = []
     for start in range(0, n, stretch):
         keys, arrays = draw(each * min(stretch, n - start))

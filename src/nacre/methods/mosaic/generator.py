@@ -208,7 +208,8 @@ class MosaicGenerator(AbstractGenerator):
             return np.stack([*keys, *single, label], axis=1), (cells, label, *chance)
 
         widths = [*(self._wide[c] for c in joined), *(self.sizes[c] for c in joined)]
-        return herded_rows(draw, [*widths, len(self.inside)], len(joined), n, rng)
+        widths.append(len(self.inside))
+        return herded_rows(draw, widths, len(joined), n, rng, others=len(self.sizes))
 
     def link_tables(self) -> list[Link]:
         """The links, with the joint tables that they are to have."""
