@@ -72,7 +72,7 @@ def run(
             synthetic,
             schema,
             test=test,
-            guarantee=model.guarantee,
+            guarantee=model,
             on_progress=report,
         )
     found.to_html(folder / REPORT)

@@ -84,7 +84,7 @@ def _symbols(found: Mapping[str, Any]) -> str:
 
 
 def _one(named: Named, schema: Schema | ImageSchema, label: str | None) -> dict[str, Any]:
-    guarantee, source = named.given, "given by itself"
+    guarantee, source = named.given, "given without its model"
     if hasattr(guarantee, "guarantee"):
         if isinstance(schema, ImageSchema):
             refuse_other_images(guarantee, schema)
