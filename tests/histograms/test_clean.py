@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nacre.histograms.clean import clean, fade, filled, simplex, smooth
+from nacre.histograms.clean import clean, fade, filled, simplex, smooth, unevenness
 
 
 def test_the_projection_is_the_nearest_point():
@@ -64,6 +64,29 @@ def test_smoothing_takes_noise_out_and_leaves_spikes_and_jumps():
 @pytest.mark.parametrize("size", [0, 1, 2, 3])
 def test_smoothing_takes_any_number_of_cells(size):
     assert smooth(np.ones(size), 1.0) == pytest.approx(np.ones(size))
+
+
+@pytest.mark.parametrize("cells", [100, 250])
+def test_whole_numbers_that_do_not_divide_into_cells_stay_smooth(cells):
+    # Days of a year in so many cells: some hold one day, some two or more, in no order.
+    edges = np.rint(np.linspace(0, 366, cells + 1))
+    widths, rng = np.diff(edges), np.random.default_rng(5)
+    truth = 10_000 * widths / 366
+    errors = []
+    for _ in range(10):
+        noisy = truth + rng.normal(0, 40, cells)
+        sizes = (None, unevenness(widths))
+        errors.append([np.abs(smooth(noisy, 40.0, own) - truth).sum() for own in sizes])
+    alike, uneven = np.mean(errors, 0)
+    assert uneven < 0.7 * alike
+    assert smooth(truth, 1.0, unevenness(widths)) == pytest.approx(truth, rel=0.05)
+
+
+def test_cells_that_grow_steadily_are_not_uneven():
+    assert unevenness(2.0 ** np.arange(20)) == pytest.approx(np.ones(20))
+    assert unevenness(np.r_[1.0, 2, 1, 2, 1])[[1, 2]].tolist() == pytest.approx(
+        [2 / 2 ** (1 / 3), 1 / 2 ** (2 / 5)]
+    )
 
 
 def test_noise_in_empty_cells_fills_hardly_any():

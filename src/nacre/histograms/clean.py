@@ -17,7 +17,9 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 CERTAIN = 2.5  # deviations of the noise beyond which a difference is believed
+JUMP = 3.0  # and beyond which neighboring stretches of cells differ
 SURE = 3.8  # and beyond which a stretch of cells is believed not to be empty
+AROUND = 4  # cells on each side that a cell's width is compared with
 SHORT = 4  # fewer filled cells than this in a row are spikes, which have no tails
 LEAST = 1e-3  # mean of values that noise hides, in its deviations, below which all are alike
 PIECE = 16  # cells that may be like those beside them; rows that noise hides they share equally
@@ -34,24 +36,43 @@ def simplex(counts: Array, total: float) -> Array:
     return np.maximum(counts - excess[last], 0.0)
 
 
-def smooth(counts: Array, noise: float) -> Array:
+def smooth(counts: Array, noise: float, sizes: Array | None = None) -> Array:
     """Counts over ordered cells with what is likely noise taken out: spikes and jumps stay.
 
     A Haar transform that does not depend on where it starts (Coifman and Donoho, 1995): the
-    difference of two neighboring stretches counts only above `CERTAIN` noise deviations.
+    difference of two neighboring stretches counts only above `JUMP` noise deviations.  What is
+    compared are counts over the cells' `sizes`, each with its own precision (an unbalanced
+    transform, Girardi and Sweldens, 1997); without them all are alike.
     """
     size = len(counts)
-    level = np.concatenate([counts[::-1], counts, counts[::-1]])
+    sizes = np.ones(size) if sizes is None else sizes
+    level, weight = (np.concatenate([a[::-1], a, a[::-1]]) for a in (counts / sizes, sizes**2))
     widths = [2**j for j in range(size.bit_length() - 1)]
     kept = []
     for width in widths:
-        other = np.roll(level, -width)
-        difference, level = (level - other) / 2, (level + other) / 2
-        sure = np.abs(difference) > CERTAIN * noise / np.sqrt(2 * width)
-        kept.append(np.where(sure, difference, 0.0))
-    for width, difference in zip(reversed(widths), reversed(kept), strict=True):
-        level = (level + difference + np.roll(level - difference, width)) / 2
-    return level[size : 2 * size]
+        other, own = np.roll(level, -width), np.roll(weight, -width)
+        both = weight + own
+        sure = np.abs(level - other) > JUMP * noise * np.sqrt(both / (weight * own))
+        difference = np.where(sure, level - other, 0.0) / both
+        kept.append((difference * own, difference * weight))
+        level, weight = (level * weight + other * own) / both, both
+    for width, (left, right) in zip(reversed(widths), reversed(kept), strict=True):
+        level = (level + left + np.roll(level - right, width)) / 2
+    return level[size : 2 * size] * sizes
+
+
+def unevenness(widths: Array) -> Array:
+    """How much wider each cell is than those around it, in their geometric mean.
+
+    Cells that grow steadily hold about as many rows each where amounts are skewed, so these are
+    compared by their counts.  But whole numbers that do not divide evenly into cells make every
+    other one twice as wide, and its count twice as high.
+    """
+    place = np.arange(len(widths))
+    around = np.minimum(np.minimum(place, place[::-1]), AROUND)
+    sums = np.concatenate([[0.0], np.cumsum(np.log(widths))])
+    mean = (sums[place + around + 1] - sums[place - around]) / (2 * around + 1)
+    return np.asarray(widths / np.exp(mean))
 
 
 def filled(counts: Array, noise: float) -> Mask:
@@ -262,7 +283,8 @@ def _clean(table: Array, widths: Array, noise: float, sizes: Array) -> tuple[Arr
     if ordered:
         pool = counts.sum(0)
         sure = filled(pool, deviation) | np.any([filled(row, noise) for row in counts], axis=0)
-        smoothed = smooth(pool, deviation)
+        uneven = unevenness(widths)
+        smoothed = smooth(pool, deviation, uneven)
         faded = fade(pool, smoothed, deviation, sure, widths, others.shape[1])
         smoothed = np.where(sure, smoothed, faded)
         level, known = np.concatenate([smoothed, level]), np.concatenate([sure, known])
@@ -273,6 +295,6 @@ def _clean(table: Array, widths: Array, noise: float, sizes: Array) -> tuple[Arr
         like = together * (size / sizes.sum())
         own = like + np.where(known, row - like, 0.0)
         if ordered:
-            own[:ordered] = like[:ordered] + smooth((own - like)[:ordered], noise)
+            own[:ordered] = like[:ordered] + smooth((own - like)[:ordered], noise, uneven)
         rows.append(_meet(np.where(known, own, like), known, float(size), noise))
     return np.stack(rows), known
