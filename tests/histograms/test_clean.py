@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nacre.histograms.clean import clean, fade, filled, simplex, smooth, unevenness
+from nacre.histograms.clean import clean, fade, filled, relative, simplex, smooth
 
 
 def test_the_projection_is_the_nearest_point():
@@ -75,18 +75,11 @@ def test_whole_numbers_that_do_not_divide_into_cells_stay_smooth(cells):
     errors = []
     for _ in range(10):
         noisy = truth + rng.normal(0, 40, cells)
-        sizes = (None, unevenness(widths))
+        sizes = (None, relative(widths))
         errors.append([np.abs(smooth(noisy, 40.0, own) - truth).sum() for own in sizes])
     alike, uneven = np.mean(errors, 0)
     assert uneven < 0.7 * alike
-    assert smooth(truth, 1.0, unevenness(widths)) == pytest.approx(truth, rel=0.05)
-
-
-def test_cells_that_grow_steadily_are_not_uneven():
-    assert unevenness(2.0 ** np.arange(20)) == pytest.approx(np.ones(20))
-    assert unevenness(np.r_[1.0, 2, 1, 2, 1])[[1, 2]].tolist() == pytest.approx(
-        [2 / 2 ** (1 / 3), 1 / 2 ** (2 / 5)]
-    )
+    assert smooth(truth, 1.0, relative(widths)) == pytest.approx(truth, rel=0.05)
 
 
 def test_noise_in_empty_cells_fills_hardly_any():

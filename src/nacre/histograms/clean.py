@@ -13,15 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
+from nacre.histograms.density import smooth_density
+
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 CERTAIN = 2.5  # deviations of the noise beyond which a difference is believed
 JUMP = 3.0  # and beyond which neighboring stretches of cells differ
 SURE = 3.8  # and beyond which a stretch of cells is believed not to be empty
-AROUND = 4  # cells on each side that a cell's width is compared with
 SHORT = 4  # fewer filled cells than this in a row are spikes, which have no tails
 LEAST = 1e-3  # mean of values that noise hides, in its deviations, below which all are alike
+FAINT = 0.1  # deviations of the noise: cells that hold less are as good as empty
 PIECE = 16  # cells that may be like those beside them; rows that noise hides they share equally
 FALL = 0.4, 0.95  # how much of a cell's height the next one in a tail may have
 
@@ -61,18 +63,17 @@ def smooth(counts: Array, noise: float, sizes: Array | None = None) -> Array:
     return level[size : 2 * size] * sizes
 
 
-def unevenness(widths: Array) -> Array:
-    """How much wider each cell is than those around it, in their geometric mean.
+def smooth_pool(counts: Array, noise: float, widths: Array) -> Array:
+    """Counts of all rows over ordered cells: a smooth density, and jumps and spikes beside it."""
+    sizes = relative(widths)
+    start = np.maximum(smooth(counts, noise, sizes), 0.0)
+    curve = smooth_density(counts, noise, widths, start)
+    return curve + smooth(counts - curve, noise)
 
-    Cells that grow steadily hold about as many rows each where amounts are skewed, so these are
-    compared by their counts.  But whole numbers that do not divide evenly into cells make every
-    other one twice as wide, and its count twice as high.
-    """
-    place = np.arange(len(widths))
-    around = np.minimum(np.minimum(place, place[::-1]), AROUND)
-    sums = np.concatenate([[0.0], np.cumsum(np.log(widths))])
-    mean = (sums[place + around + 1] - sums[place - around]) / (2 * around + 1)
-    return np.asarray(widths / np.exp(mean))
+
+def relative(sizes: Array) -> Array:
+    """Sizes of cells beside their geometric mean."""
+    return np.asarray(sizes / np.exp(np.log(sizes).mean()))
 
 
 def filled(counts: Array, noise: float) -> Mask:
@@ -283,18 +284,19 @@ def _clean(table: Array, widths: Array, noise: float, sizes: Array) -> tuple[Arr
     if ordered:
         pool = counts.sum(0)
         sure = filled(pool, deviation) | np.any([filled(row, noise) for row in counts], axis=0)
-        uneven = unevenness(widths)
-        smoothed = smooth(pool, deviation, uneven)
+        smoothed = smooth_pool(pool, deviation, widths)
         faded = fade(pool, smoothed, deviation, sure, widths, others.shape[1])
         smoothed = np.where(sure, smoothed, faded)
         level, known = np.concatenate([smoothed, level]), np.concatenate([sure, known])
     together = _meet(level, known, float(sizes.sum()), deviation)
     rows = []
     for row, size in zip(table, sizes, strict=True):
-        # A rare class is known by how it differs from all rows; where it does not, it is like them.
+        # A rare class is known by how it differs from all rows, as its share of each cell; where it
+        # does not, it is like them.
         like = together * (size / sizes.sum())
         own = like + np.where(known, row - like, 0.0)
         if ordered:
-            own[:ordered] = like[:ordered] + smooth((own - like)[:ordered], noise, uneven)
+            shares = relative(np.maximum(like[:ordered], FAINT * noise))
+            own[:ordered] = like[:ordered] + smooth((own - like)[:ordered], noise, shares)
         rows.append(_meet(np.where(known, own, like), known, float(size), noise))
     return np.stack(rows), known
