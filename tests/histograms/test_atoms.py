@@ -63,16 +63,20 @@ def look(histograms):
 def counts(rows, look):
     """Exact counts of ticks, as the vault adds them up."""
     places = cell_places(SCHEMA.layout, COLUMNS)
-    index, weight = jax.vmap(tick_features(places, COLUMNS, look.starts, 7))(rows)
+    weights = look.weights(4096)
+    index, weight = jax.vmap(tick_features(places, COLUMNS, look.starts, weights))(rows)
     index = np.asarray(index)
     assert (index[:, 1:] > index[:, :-1]).all()  # or the vault would count no row
-    return np.bincount(index.ravel(), np.asarray(weight).ravel(), look.size) / 7
+    found = np.bincount(index.ravel(), np.asarray(weight).ravel(), look.size)
+    for span, each in zip(look.spans(), weights, strict=True):
+        found[span] /= each
+    return found
 
 
 @pytest.fixture(scope="module")
 def atoms(histograms, look, counts):
     noisy = counts + np.random.default_rng(2).normal(0, 2 * NOISE, counts.shape)
-    return find_atoms(histograms, look, noisy, 2 * NOISE)
+    return find_atoms(histograms, look, noisy, np.full(len(look.starts), 2.0 * NOISE))
 
 
 def test_only_wide_cells_of_exact_ticks_are_looked_into():
@@ -102,6 +106,17 @@ def test_where_no_cell_is_heavy_one_is_looked_into(histograms):
 def test_the_room_is_kept(histograms):
     small = Look.of(histograms, (0, 1, 2), room=500, noise=2 * NOISE)
     assert 0 < small.size <= 500
+
+
+def test_weights_fill_the_norm_and_no_more(look):
+    weights = look.weights(4096)
+    assert 4000 < np.sqrt((weights**2).sum()) <= 4096
+    closer = [place in look.few for place in look.starts]
+    assert len(set(weights[closer])) <= 1
+    assert [span.stop - span.start for span in look.spans()] == [
+        sum(COLUMNS[place].cells.widths[own[: COLUMNS[place].cells.size] >= 0])
+        for place, own in look.starts.items()
+    ]
 
 
 def draw(atoms, rows, number, seed=0):

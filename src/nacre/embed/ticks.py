@@ -17,16 +17,17 @@ def tick_features(
     places: Places,
     columns: Sequence[Column],
     starts: Mapping[int, NDArray[np.int64]],
-    weight: int,
+    weights: NDArray[np.int64],
 ) -> Callable[[Any], Any]:
-    """For each column of `starts` a weighted one at the row's own tick, as (indices, weights).
+    """For each column of `starts` its weight at the row's own tick, as (indices, weights).
 
     `starts` gives for each of its cells where the ticks of that cell begin in the sum; -1 for a
     cell whose rows contribute nothing.  Ticks must be positions (`Number.shift` of 0).
 
     Sensitivity:
-        a row has one tick of each of K columns, so add-remove weight sqrt(K), replace-one sqrt(2)
-        times that.  The vault clips to the bound that is public, whatever the weights.
+        a row has one tick of each column, so add-remove the root of the sum of squared weights,
+        replace-one sqrt(2) times that.  The vault clips to the bound that is public, whatever the
+        weights.
     """
     import jax.numpy as jnp
 
@@ -45,12 +46,13 @@ def tick_features(
     shift, known = placed(first), placed(counted, np.bool_)
     # A row that is not counted has a place all the same: the vault wants them to increase.
     idle = placed([at[at >= 0].min() for at in starts.values()])
+    each = jnp.asarray(weights, jnp.int32)
 
     def features(row: Any) -> Any:
         cell = look_up(places(row), chosen)
         there = look_up(known, cell)
         tick = look_up(row.numbers, which)
         index = jnp.where(there, look_up(shift, cell) + tick, idle)
-        return index, jnp.where(there, weight, 0)
+        return index, jnp.where(there, each, 0)
 
     return features

@@ -8,6 +8,8 @@ all that were counted.  Smooth cells have no such ticks and stay smooth.
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import final
@@ -18,6 +20,7 @@ from numpy.typing import NDArray
 from nacre.errors import NacreError
 from nacre.histograms.cells import CodeColumn, NumberColumn
 from nacre.histograms.clean import SURE
+from nacre.histograms.few import FewValues, jagged
 from nacre.histograms.histograms import Histograms, deviation
 from nacre.schema import Layout
 
@@ -29,6 +32,9 @@ SINGLE = 0.25  # and these are at most so many of the ticks there
 CELLS = 3  # heavy cells at least, for that to be said
 SEEN = 0.5  # of a number's rows in wide cells, at least, if a step is to be said of all of them
 ON_STEP = 50_000  # ticks at most that are listed as a number's step
+CLOSER = 2  # times the weight of others, for columns that seem to have few values
+LIGHT = 10_000  # ticks of light cells that are looked at, at most
+FAINT = 0.05  # of a cell's rows, below which a value is taken for noise
 MOVED = 0.05  # at most so many rows go to the nearest single value
 # Steps that people round to, widest first, and those of months, weeks, hours and dozens.
 STEPS = sorted(
@@ -66,17 +72,23 @@ class Look:
         starts: by column, for each cell the place of its first tick, -1 if it is not looked into;
             each column has a stretch of its own.
         size: how many ticks there are.
+        heavy: by column, the cells in which a single value could stand out by itself.
+        few: the columns that seem to have few values only.
     """
 
     starts: dict[int, Index]
     size: int
+    heavy: dict[int, NDArray[np.bool_]]
+    few: frozenset[int]
 
     @staticmethod
     def of(histograms: Histograms, columns: tuple[int, ...], *, room: int, noise: float) -> Look:
         """The heaviest cells in which a single value could stand out, as many as find room.
 
-        `noise` is the deviation of a count of rows, if all columns are looked at.  Where no cell is
-        heavy the heaviest one is looked into: what is asked does not depend on any answer.
+        And of columns that seem to have few values only, the others that are not empty, those
+        with most rows for a tick first.  `noise` is the deviation of a count of rows, if all
+        columns are looked at.  Where no cell is heavy the heaviest one is looked into: what is
+        asked does not depend on any answer.
         """
         found = []
         for place in columns:
@@ -90,8 +102,19 @@ class Look:
         chosen: list[tuple[int, int, int]] = []
         taken = 0
         for less, place, cell, width in sorted(found):
-            heavy = -less > sure_among(room) * noise or not chosen
-            if heavy and taken + width <= room:
+            stands_out = -less > sure_among(room) * noise or not chosen
+            if stands_out and taken + width <= room:
+                chosen.append((place, cell, width))
+                taken += width
+        heavy: dict[int, NDArray[np.bool_]] = {}
+        for place, cell, _ in chosen:
+            heavy.setdefault(place, np.zeros(histograms.columns[place].size, bool))[cell] = True
+        few = frozenset(place for place in columns if _jagged(histograms, place))
+        light = [(less / width, p, cell, width) for less, p, cell, width in found if p in few]
+        most = min(room, taken + LIGHT)
+        for less, place, cell, width in sorted(light):
+            known = place in heavy and heavy[place][cell]
+            if not known and -less * width > noise and taken + width <= most:
                 chosen.append((place, cell, width))
                 taken += width
         starts: dict[int, Index] = {}
@@ -100,7 +123,27 @@ class Look:
             own = starts.setdefault(place, np.full(histograms.columns[place].size, -1))
             own[cell] = size
             size += width
-        return Look(starts, size)
+        return Look(starts, size, heavy, few)
+
+    def weights(self, norm: int) -> Index:
+        """How much each column of `starts` counts, whose squares fill `norm` squared.
+
+        Those that seem to have few values count more: others are seldom looked into in vain.
+        """
+        part = np.array([CLOSER if place in self.few else 1 for place in self.starts], np.int64)
+        return part * math.floor(norm / math.sqrt(max(int((part**2).sum()), 1)))
+
+    def spans(self) -> list[slice]:
+        """Where the ticks of each column of `starts` lie."""
+        firsts = [int(own[own >= 0].min()) for own in self.starts.values()]
+        return [slice(*ends) for ends in itertools.pairwise([*firsts, self.size])]
+
+    def counted(self, histograms: Histograms) -> int:
+        """How many ticks there are in heavy cells."""
+        widths = [_number(histograms, p).cells.widths for p in self.heavy]
+        return int(
+            sum(w[own[: len(w)]].sum() for w, own in zip(widths, self.heavy.values(), strict=True))
+        )
 
 
 @final
@@ -150,32 +193,21 @@ class Atoms:
             raise NacreError("The single values of the model are not sorted.")
 
 
-def find_atoms(histograms: Histograms, look: Look, counts: Array, noise: float) -> Atoms:
-    """The ticks whose counts (of rows, with this noise) stand out, by cell."""
-    bar = sure_among(look.size) * noise
+def find_atoms(histograms: Histograms, look: Look, counts: Array, noise: Array) -> Atoms:
+    """The ticks whose counts (of rows, with the noise of their column) stand out, by cell."""
     rows: list[tuple[int, int, int, float]] = []
-    for place, starts in look.starts.items():
-        column = _number(histograms, place)
+    counted = look.counted(histograms)
+    for (place, starts), own_noise in zip(look.starts.items(), noise.tolist(), strict=True):
+        column, bar = _number(histograms, place), sure_among(counted) * own_noise
         mass = histograms.cleaned[place].sum(0)
-        own: dict[int, Heavy] = {}
+        every: dict[int, Heavy] = {}
         for cell in np.flatnonzero(starts >= 0).tolist():
             low, high = int(column.cells.low[cell]), int(column.cells.high[cell])
             part = counts[starts[cell] : starts[cell] + high - low + 1]
-            own[cell] = Heavy(low, part, float(mass[cell]), bar)
-        first = deviation(histograms.noise[place]) * np.sqrt(len(histograms.sizes))
-        step = _lattice(list(own.values()), noise)
-        wide = column.cells.widths > 1
-        seen = sum(part.mass for part in own.values()) >= SEEN * mass[: len(wide)][wide].sum()
-        if seen and step is not None and column.cells.widths[wide].sum() <= ON_STEP * step[0]:
-            found = _on_lattice(histograms, place, own, *step)
-        elif _discrete(own, column, bar):
-            found = {cell: heavy.shares(0.0) for cell, heavy in own.items()}
-            found |= _nearest(histograms, place, own)
-        else:
-            doubt = {
-                cell: 2 * np.hypot(first, noise * np.sqrt(len(h.ticks))) for cell, h in own.items()
-            }
-            found = {cell: heavy.shares(doubt[cell]) for cell, heavy in own.items()}
+            every[cell] = Heavy(low, part, float(mass[cell]), bar)
+        heavy = look.heavy.get(place, np.zeros(len(starts), bool))
+        own = {cell: part for cell, part in every.items() if heavy[cell]}
+        found = _found(histograms, place, own, every if place in look.few else {}, bar, own_noise)
         rows += [
             (column.number, cell, int(tick), float(share))
             for cell, (ticks, shares) in found.items()
@@ -186,6 +218,55 @@ def find_atoms(histograms: Histograms, look: Look, counts: Array, noise: float) 
         np.array([row[:3] for row in rows], np.int64).reshape(-1, 3),
         np.array([row[3] for row in rows], np.float32),
     )
+
+
+def _found(
+    histograms: Histograms,
+    place: int,
+    own: dict[int, Heavy],
+    every: dict[int, Heavy],
+    bar: float,
+    noise: float,
+) -> dict[int, tuple[Index, Array]]:
+    """The single values of one number and their shares, by cell.
+
+    From its `own` heavy cells, or, if it seems to have few values, from `every` one.
+    """
+    column = _number(histograms, place)
+    mass = histograms.cleaned[place].sum(0)
+    step = _lattice(list(own.values()), noise) if own else None
+    wide = column.cells.widths > 1
+    seen = sum(part.mass for part in own.values()) >= SEEN * mass[: len(wide)][wide].sum()
+    if seen and step is not None and column.cells.widths[wide].sum() <= ON_STEP * step[0]:
+        return _on_lattice(histograms, place, own, *step)
+    if _discrete(own, column, bar):
+        found = {cell: heavy.shares(0.0) for cell, heavy in own.items()}
+        return found | _nearest(histograms, place, own)
+    if every and (found := _few(every, noise)):
+        return found
+    first = deviation(histograms.noise[place]) * np.sqrt(len(histograms.sizes))
+    doubt = {cell: 2 * np.hypot(first, noise * np.sqrt(len(h.ticks))) for cell, h in own.items()}
+    return {cell: heavy.shares(doubt[cell]) for cell, heavy in own.items()}
+
+
+def _few(cells: dict[int, Heavy], noise: float) -> dict[int, tuple[Index, Array]]:
+    """The values that a number with few of them likely has, and their shares; {} if it has not."""
+    noise = deviation(noise)
+    parts = list(cells.values())
+    counts = np.concatenate([part.counts for part in parts])
+    even = [np.full(len(part.counts), part.mass / len(part.counts)) for part in parts]
+    values = FewValues.of(counts, np.concatenate(even), noise)
+    if values is None:
+        return {}
+    ends = np.cumsum([len(part.counts) for part in parts])[:-1]
+    expected, rest = (np.split(each, ends) for each in (values.rows(counts), values.rest))
+    found = {}
+    for cell, part, rows, others in zip(cells, parts, expected, rest, strict=True):
+        place = np.flatnonzero(rows >= max(FAINT * float(rows.sum()), 1e-9))
+        if len(place):
+            whole = float(rows.sum() + others.sum())
+            found[cell] = part.low + place, rows[place] * (rows.sum() / rows[place].sum() / whole)
+    return found
 
 
 @final
@@ -220,6 +301,14 @@ def _number(histograms: Histograms, place: int) -> NumberColumn:
     if isinstance(column, CodeColumn):
         raise NacreError("A column with a list of values has no ticks to look at.")
     return column
+
+
+def _jagged(histograms: Histograms, place: int) -> bool:
+    """Whether a number seems to have few values: neighboring wide cells are not alike."""
+    cells = _number(histograms, place).cells
+    wide = cells.widths > 1
+    noise = deviation(histograms.noise[place]) * np.sqrt(len(histograms.sizes))
+    return jagged(histograms.noisy[place].sum(0)[: cells.size][wide], noise, cells.widths[wide])
 
 
 def sure_among(counted: int) -> float:

@@ -135,7 +135,7 @@ def fade(
         )
         mass, deviation = float(shape.sum()), _deviation(noise, end - start, len(known))
         if mass > 0:
-            mass = float(_expected(np.array([total]), max(deviation, LEAST * noise), mass)[0])
+            mass = float(expected(np.array([total]), max(deviation, LEAST * noise), mass)[0])
             out[start:end] = shape * (mass / shape.sum())
     counted, mass = float(counts[~known].sum()), float(out[~known].sum())
     deviation = _deviation(noise, int((~known).sum()), len(known) + apart)
@@ -157,7 +157,7 @@ def _hidden(counts: Array, noise: float, known: Mask, widths: Array, mass: float
     share = 1 / np.sqrt(widths[~known])
     own, cells = np.bincount(piece, share), counts[~known]
     sums = np.bincount(piece, cells).astype(np.float64)
-    parts = _expected(sums, noise * np.sqrt(np.bincount(piece)), mass * own / own.sum())
+    parts = expected(sums, noise * np.sqrt(np.bincount(piece)), mass * own / own.sum())
     out = np.zeros(len(known))
     out[~known] = mass * (parts / parts.sum() / own)[piece] * share
     return out
@@ -230,12 +230,12 @@ def surely_counted(pool: Array, noise: float) -> tuple[Array, Mask]:
     total = float(shrunk(rest.sum(keepdims=True), noise * np.sqrt(max(len(rest), 1)))[0])
     out = np.where(sure, pool, 0.0)
     if total > 0:
-        parts = _expected(rest, noise, total / len(rest))
+        parts = expected(rest, noise, total / len(rest))
         out[~sure] = parts * (total / parts.sum())
     return out, sure
 
 
-def _expected(counts: Array, noise: Array | float, mean: Array | float) -> Array:
+def expected(counts: Array, noise: Array | float, mean: Array | float) -> Array:
     """Expectations of exponential variables of this mean, given what noise made of them.
 
     The posterior is a normal distribution around x - noise^2 / mean, cut off at zero.

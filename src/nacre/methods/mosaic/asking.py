@@ -111,10 +111,13 @@ def _ask_atoms(
     weight = math.floor(NORM / math.sqrt(len(columns)))
     look = Look.of(histograms, columns, room=room, noise=noise / weight)
     # Fewer columns than might have been: each is seen more clearly.
-    weight = math.floor(NORM / math.sqrt(max(len(look.starts), 1)))
-    features = tick_features(places, design.columns, look.starts, weight)
+    weights = look.weights(NORM)
+    features = tick_features(places, design.columns, look.starts, weights)
     sums = vault.sum(question, features, used=look.size)
-    return find_atoms(histograms, look, sums.values[0] / weight, sums.noise[0] / weight)
+    counts = np.array(sums.values[0][: look.size], np.float64)
+    for span, each in zip(look.spans(), weights.tolist(), strict=True):
+        counts[span] /= each
+    return find_atoms(histograms, look, counts, sums.noise[0] / weights)
 
 
 def ask_pairs(
