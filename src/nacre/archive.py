@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 
-FORMAT = 7
+FORMAT = 8
 TEXT = 64 << 20  # bytes of JSON at most: once parsed, it may take thirty times as much
 DATES = (1980, 1, 1, 0, 0, 0)
 

@@ -231,3 +231,25 @@ def test_plain_data_and_back():
     found = Differences.of(schema)
     bare = schema.with_constraints([])
     assert Differences.from_list(bare, found.to_list()).stated == found.stated
+
+
+def test_a_number_is_not_measured_from_one_that_may_be_missing():
+    income = Real(low=0, high=2_500_000, decimals=2)
+    joint = Real(low=0, high=1_500_000, decimals=2, nullable=True)
+    columns = {"income": income, "joint": joint}
+    # The wider one would be replaced, but for the gaps of the other.
+    assert said(columns, "income <= joint") == ["joint >= income"]
+    narrow = dataclasses.replace(joint, low=1_000_000, high=1_200_000)
+    assert said({"income": income, "joint": narrow}, "income <= joint") == []
+    whole = dataclasses.replace(joint, nullable=False)
+    assert said({"income": income, "joint": whole}, "income <= joint") == ["income <= joint"]
+
+
+def test_a_column_of_which_a_rule_demands_one_value_stays_as_it_is():
+    columns = {
+        "amount": Integer(low=0, high=1000),
+        "balance": Integer(low=0, high=1000),
+        "status": Categorical(values=("open", "paid")),
+    }
+    assert said(columns, "balance <= amount") == ["amount >= balance"]
+    assert said(columns, "balance <= amount", "balance = 0 if status = paid") == []

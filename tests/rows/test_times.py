@@ -187,7 +187,8 @@ def test_a_distance_from_no_midnight_tells_no_time_of_day(booked, constraint):
 def test_times_before_a_date_are_split_unless_it_may_be_missing(nullable):
     # Beside a missing date they would be counted back from the last moment, which is no midnight.
     due = Datetime(low="2024-01-01", high="2024-12-30", nullable=nullable)
-    arrival = Datetime(low="2024-01-01", high="2024-12-30T17:00", step="1min")
+    last = "2024-12-30T17:00"
+    arrival = Datetime(low="2024-01-01", high=last, step="1min", nullable=nullable)
     schema = Schema({"due": due, "arrival": arrival}, constraints=["arrival <= due"])
     encoder = TableEncoder.of(schema)
     assert [str(each) for each in encoder.differences] == ["arrival <= due"]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
+from nacre.rows.constants import find_constants
 from nacre.schema.columns.column import Column
 from nacre.schema.columns.moment import DAY, Datetime
 from nacre.schema.columns.numeric import LARGEST_INTEGER, Integer, Real
@@ -139,14 +140,17 @@ class _Line:
 def find_differences(schema: Schema) -> tuple[Difference, ...]:
     """The columns that are modeled by differences: public, from bounds and constraints alone.
 
-    Each column is replaced once at most, and following the anchors never leads back.
+    Each column is replaced once at most, and following the anchors never leads back.  A column of
+    which a rule demands one value (`balance = 0 if status = paid`) is left as it is: as a distance
+    that value would be another one in every row.
     """
     found: dict[str, Difference] = {}
+    demanded = {constant.column for constant in find_constants(schema, ())}
     for rule in schema.rules:
         if rule.kind != "rule" or rule.premise:
             continue
         for order in rule.demands:
-            if not isinstance(order, Order):
+            if not isinstance(order, Order) or demanded & {order.left, order.right}:
                 continue
             for each in _candidates(order, schema):
                 if each.column not in found and _short(found | {each.column: each}, schema):
@@ -171,7 +175,12 @@ def _kind(column: Column) -> str:
 
 
 def _candidates(order: Order, schema: Schema) -> list[Difference]:
-    """What may be replaced, best first: the wider column, of two alike the later; never a label."""
+    """What may be replaced, best first: the wider column, of two alike the later; never a label.
+
+    A column that is always there is measured from one that is, too, if that can be had: where its
+    anchor is missing it would be measured from its own bound, on a scale of its own, and what noise
+    mixes of the two lies out of bounds.  Of a number that is given up rather than done.
+    """
     left = Difference(order.left, order.sign, order.right)
     right = Difference(order.right, MIRRORED[order.sign], order.left)
     if order.sign not in ("<", "<=", ">", ">="):
@@ -182,9 +191,10 @@ def _candidates(order: Order, schema: Schema) -> list[Difference]:
         line = _Line.of(difference, schema.columns)
         if difference.column == schema.label or line is None or not line.wide:
             continue
-        if line.broken >= LEAST[_kind(column)]:
-            found.append((line.anchor_last - line.anchor_first, difference))
-    return [difference for _, difference in sorted(found, key=lambda pair: pair[0])]
+        mixed = line.anchor_nullable and not column.nullable
+        if line.broken >= LEAST[_kind(column)] and not (mixed and _kind(column) == "number"):
+            found.append((mixed, line.anchor_last - line.anchor_first, difference))
+    return [difference for *_, difference in sorted(found, key=lambda each: each[:2])]
 
 
 @final
