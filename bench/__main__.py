@@ -29,6 +29,7 @@ NAMES = {
     "readme": "what each method gives on Adult at ε = 1: the README's table",
     "scale": "rows a second of encoding and summing against the machine's limits",
     "serve": "how fast the web page answers while a model is made, and its extra's size",
+    "simulated-codes": "how often the look-up table of codes that was bought is wrong",
     "simulated-facts": "made tables: spikes, few values, facts that hold, rules on small groups",
     "speed": "a training step, vault.sum, and memory against references in the same run",
     "startup": "import, --help and demo times",
@@ -40,6 +41,7 @@ MODULES = {
     "evaluate": "evaluation",
     "houses": "simulated_houses",
     "links": "simulated_links",
+    "simulated-codes": "simulated_codes",
     "simulated-facts": "simulated_facts",
 }
 

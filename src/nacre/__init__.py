@@ -16,6 +16,7 @@ from nacre.version import __version__
 if TYPE_CHECKING:
     from nacre import datasets as datasets
     from nacre.archive import ArchiveError as ArchiveError
+    from nacre.draft import buy_lookups as buy_lookups
     from nacre.draft import draft as draft
     from nacre.draft import private_draft as private_draft
     from nacre.errors import BudgetExceeded as BudgetExceeded
@@ -86,6 +87,7 @@ _PLACES = {
     "Schema": "nacre.schema:Schema",
     "SchemaError": "nacre.schema:SchemaError",
     "SourceError": "nacre.rows:SourceError",
+    "buy_lookups": "nacre.draft:buy_lookups",
     "datasets": "nacre.datasets:",
     "draft": "nacre.draft:draft",
     "evaluate": "nacre.evaluate:",

@@ -6,6 +6,7 @@ import dataclasses
 import numbers
 import platform
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -336,9 +337,9 @@ def restored(
             raise NacreError("The guarantee is of another unit than the schema's.")
         if any(not set(h.columns) <= set(encoder.schema.names) for h in model.guarantee.hidden):
             raise NacreError("The guarantee speaks of columns that the schema does not have.")
-        for release in encoder.releases:
-            if Release.from_dict(release) not in model.guarantee.releases:
-                raise NacreError("The guarantee leaves out what the schema was bought with.")
+        bought = Counter(map(Release.from_dict, encoder.releases))
+        if not bought <= Counter(model.guarantee.releases):
+            raise NacreError("The guarantee leaves out what the schema was bought with.")
         # Drawing one row shows that generator and schema belong together.  Not through
         # constraints: hardly any row may satisfy them, which is no damage.
         rng = np.random.default_rng(0)

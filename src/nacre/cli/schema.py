@@ -1,4 +1,4 @@
-"""`nacre schema`: draft one, and see which rows do not fit one."""
+"""`nacre schema`: draft one, buy facts for it, and see which rows do not fit one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nacre.cli import schema_draft, schema_sdv
+from nacre.cli import schema_buy, schema_draft, schema_sdv
 from nacre.cli.console import (
     BAD_INPUT,
     print_json,
@@ -31,6 +31,7 @@ app = typer.Typer(
     cls=Group, help="What is public about a table or images: draft it, check data against it."
 )
 app.command("draft", cls=Command)(schema_draft.draft)
+app.command("buy", cls=Command)(schema_buy.buy)
 app.command("import", cls=Command)(schema_sdv.import_)
 app.command("export", cls=Command)(schema_sdv.export)
 

@@ -102,7 +102,7 @@ def draft(
     """Write a first schema for TABLE: from its rows (not private), or with --epsilon privately."""
     from nacre.rows.image_source import is_images
 
-    _require_free(output, table, types, ledger, force=force)
+    require_free(output, table, types, ledger, force=force)
     of_rows = {"--most-values": most_values, "--keep": keep, "--rare": rare is Rare.OTHER or None}
     private = {"--types": types, "--ledger": ledger, "--dataset": dataset}
     _refuse_other(epsilon, delta, of_rows, private, engine)
@@ -123,7 +123,7 @@ def draft(
     if output is None:
         typer.echo(text, nl=False)
     else:
-        _write(text, output, paid=epsilon is not None)
+        write_schema(text, output, paid=epsilon is not None)
         say(f"Schema of {table.name}: {output}", quiet=quiet)
     say(remark, quiet=quiet, style="yellow")
     if label is None and not images:
@@ -154,13 +154,13 @@ def _private(table: Path, asked: dict[str, Any], types: Path | None, report: Rep
     return schema.to_yaml() + name_hints(schema), PRIVATE
 
 
-def _require_free(
-    output: Path | None, table: Path, types: Path | None, ledger: str | None, *, force: bool
+def require_free(
+    output: Path | None, table: Path, also: Path | None, ledger: str | None, *, force: bool
 ) -> None:
     """A draft that was edited is not written over by mistake."""
     if output is None:
         return
-    writable(output, table, types, None if ledger is None else Path(ledger))
+    writable(output, table, also, None if ledger is None else Path(ledger))
     if output.exists() and not force:
         stop(f"{output} exists, and may have been edited. Choose another name, or use --force.")
 
@@ -191,8 +191,8 @@ def _refuse_other(
         )
 
 
-def _write(text: str, output: Path, *, paid: bool) -> None:
-    """Write a draft; elsewhere if need be, where it cost budget."""
+def write_schema(text: str, output: Path, *, paid: bool) -> None:
+    """Write a schema; elsewhere if need be, where it cost budget."""
 
     def save(path: Path) -> None:
         with whole_or_none(path) as partial:
@@ -200,7 +200,7 @@ def _write(text: str, output: Path, *, paid: bool) -> None:
 
     if not paid:
         save(output)
-    elif problem := save_paid(save, output, "draft"):
+    elif problem := save_paid(save, output, "schema"):
         stop(problem, FAILURE)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from nacre.draft.binned import PRESENCE, Binned, settled
 from nacre.draft.counted import as_unit, enough_rows, to_choose
 from nacre.draft.kinds import column_facts, declared_column
+from nacre.draft.recorded import recorded
 from nacre.engines import on_engine
 from nacre.ledger import Ledger, charged, reserve_in
 from nacre.rows import Source, Stream, TableEncoder, open_source
@@ -162,16 +163,9 @@ def _schema(
         kept,
         label=label if label in kept else None,
         provenance="private",
-        releases=tuple(_plain(release) for release in releases),
+        releases=recorded(releases),
         unit=None if unit is None else unit.among(kept),
     )
-
-
-def _plain(release: Release) -> dict[str, Any]:
-    """A release as a schema's YAML keeps it: what is at its default is left out."""
-    defaults = {field.name: field.default for field in dataclasses.fields(release)}
-    said = {**release.to_dict(), "adjacency": release.adjacency.value}
-    return {name: value for name, value in said.items() if value != defaults[name]}
 
 
 def _find(

@@ -84,7 +84,7 @@ REVIEW_IMAGES = """\
 CONSTRAINTS = "# What every sampled row satisfies; rows that are fitted may break it.\n"
 FACTS = "# What follows from other columns in every row: it is computed, not learned.\n"
 PROTECT = "# Columns whose joint distribution is itself a secret; the method ppem hides it.\n"
-RELEASES = "# What the private draft released; a fit adds its cost to its own.\n"
+RELEASES = "# What a private draft or bought tables released; a fit adds its cost to its own.\n"
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -196,7 +196,7 @@ def unpack(said: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         columns, label = {"?": Unreadable(reasons=())}, None  # nothing more can be said of either
     releases = said.get("releases") or ()
     if not isinstance(releases, list | tuple):
-        problems.append("`releases` must be a list, as a private draft writes it.")
+        problems.append("`releases` must be a list, as nacre writes it.")
         releases = ()
     parts = {
         "columns": {name: column(facts) for name, facts in columns.items()},
@@ -285,6 +285,12 @@ def dump(
     if "releases" in said:
         parts += [RELEASES, _yaml({"releases": said["releases"]})]
     return "".join(parts)
+
+
+def facts_yaml(facts: Iterable[Any], releases: Iterable[Mapping[str, Any]]) -> str:
+    """Only facts, and what they were bought with, as `dump` writes them."""
+    bought = _yaml({"releases": [dict(release) for release in releases]})
+    return _yaml({"facts": list(facts)}, width=10**6) + bought
 
 
 def dump_images(said: Mapping[str, Any]) -> str:

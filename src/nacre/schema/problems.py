@@ -46,10 +46,10 @@ def origin_problems(provenance: Any, reviewed: Any, releases: Sequence[Any]) -> 
     if provenance == "private" and not releases:
         found.append(
             "provenance: private needs the `releases` that its facts were bought with; a fit "
-            "counts them. Keep them as the draft wrote them, or declare the facts as public."
+            "counts them. Keep them as they were written, or declare the facts as public."
         )
     if not isinstance(reviewed, bool):
         found.append(f"reviewed={shown(reviewed)} must be true or false.")
     if not all(isinstance(release, dict) for release in releases):
-        found.append("releases must be a list of mappings, as a private draft writes them.")
+        found.append("releases must be a list of mappings, as nacre writes them.")
     return found

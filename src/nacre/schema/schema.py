@@ -46,7 +46,7 @@ class Schema:
         provenance: where the facts come from: "declared" (known without looking at the rows),
             "data" (read from the rows, not private) or "private" (paid for; see `releases`).
         reviewed: a person has found that facts read from the rows are public anyway.
-        releases: what a private draft released, recorded so that a fit can compose it.
+        releases: what a private draft or bought look-up tables released; a fit composes it.
         constraints: what every sampled row satisfies: statements such as "start <= end" or
             "age >= 18 if employed = yes", {"forbid": {...}} and {"fixed": {...}}.
         facts: what follows from other columns in every row, and so is computed and not modeled:

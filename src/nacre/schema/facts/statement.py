@@ -34,6 +34,7 @@ FORMS = (
     "`discharge = arrival + stay minutes`, `end is missing exactly when status = open` or `a, b "
     "are missing together`, or a look-up table {group determined by code: {A1: A}}."
 )
+HEAD = "A look-up table without its entries is a statement such as `group determined by code`."
 MISSING = "missing"
 Plain: TypeAlias = "str | dict[str, dict[str, str]]"
 
@@ -150,11 +151,16 @@ def parse(said: Any) -> Fact:
     raise NotUnderstood(FORMS)
 
 
+def parse_head(said: str) -> Determined:
+    """A look-up table of which only `group determined by code` is said; raises NotUnderstood."""
+    return _determined(Reader(said, HEAD), {})
+
+
 def _determined(reader: Reader, table: Mapping[Any, Any]) -> Determined:
     column = reader.word()
     reader.skip("is")
     if not (reader.skip("determined") and reader.skip("by")):
-        raise NotUnderstood(FORMS)
+        raise NotUnderstood(reader.form)
     by = reader.word()
     reader.end()
     entries = ((_text(key), _text(value)) for key, value in table.items())

@@ -1,0 +1,222 @@
+"""Bought look-up tables: what one row or person can do to them, and that they are never free."""
+
+import dataclasses
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nacre
+from nacre.archive import ArchiveError, read, write
+from nacre.draft import buy_lookups
+from nacre.ledger import Ledger
+from nacre.methods.mosaic.mosaic import Mosaic
+from nacre.schema import Boolean, Categorical, Integer, Schema, SchemaError, Unit
+from nacre.vault import Adjacency, Release
+from nacre.vault.accountant import epsilon_of
+from nacre.vault.doors import sum as sum_door
+
+SCHEMA = Schema(
+    {
+        "code": Categorical(values=["a", "b", "c"]),
+        "group": Categorical(values=["x", "y"], nullable=True),
+        "age": Integer(low=0, high=9, nullable=True),
+        "adult": Boolean(),
+    }
+)
+FACTS = ["group determined by code", "adult determined by age"]
+ROW = {"code": "a", "group": "x", "age": 3, "adult": False}
+BUDGET = {"epsilon": 1.0, "delta": 1e-6}
+CELLS = 3 * 3 + 11 * 2
+ANYTHING = st.one_of(
+    st.sampled_from(
+        ["a", "b", "c", "x", "y", "", "other", "3", "1e400", "NaN", "true", "no", None]
+    ),
+    st.floats(),
+    st.integers(-(2**80), 2**80),
+    st.booleans(),
+    st.just(pd.NaT),
+    st.just((1, 2)),
+)
+ROWS = st.fixed_dictionaries(dict.fromkeys(ROW, ANYTHING))
+
+
+def counted(rows, schema=SCHEMA, facts=FACTS, **changed):
+    """The integers that noise is put on, and its scale, in units of one; and the schema."""
+    seen = []
+    frame = pd.DataFrame(
+        {name: pd.Series([r[name] for r in rows], dtype=object) for name in rows[0]}
+    )
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        keep = lambda sums, scale: seen.append((sums.copy(), scale)) or sums  # noqa: E731
+        patch.setattr(sum_door, "add_discrete_gaussian", keep)
+        bought = buy_lookups(frame, schema, facts, **{**BUDGET, **changed})
+    ((sums, scale),) = seen
+    release = Release.from_dict(bought.releases[-1])
+    one = scale / release.noise
+    return sums[0].astype(float) / one, release, scale, bought
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+@settings(max_examples=12, deadline=None)
+@given(rows=st.lists(ROWS, min_size=1, max_size=4), other=ROWS)
+def test_the_bound_holds_for_hostile_rows(adjacency, rows, other):
+    rows = [ROW, *rows]
+    after = [*rows, other] if adjacency is Adjacency.ADD_REMOVE else [*rows[:-1], other]
+    one, release, scale, _ = counted(rows, adjacency=adjacency)
+    two, _, same, _ = counted(after, adjacency=adjacency)
+    limit = {Adjacency.ADD_REMOVE: 2, Adjacency.REPLACE_ONE: 4}[adjacency]
+    assert release.sensitivity == pytest.approx(np.sqrt(limit))
+    assert np.linalg.norm(one - two) <= release.sensitivity
+    assert scale == same
+
+
+@pytest.mark.parametrize(("adjacency", "limit"), [("add-remove", 2), ("replace-one", 4)])
+def test_the_bound_is_reached(adjacency, limit):
+    other = {"code": "b", "group": None, "age": None, "adult": True}
+    after = [ROW, ROW, other] if adjacency == "add-remove" else [ROW, other]
+    one, release, *_ = counted([ROW, ROW], adjacency=adjacency)
+    two, *_ = counted(after, adjacency=adjacency)
+    assert len(one) == CELLS == release.size
+    assert np.linalg.norm(one - two) == pytest.approx(np.sqrt(limit))
+    assert np.linalg.norm(one - two) == pytest.approx(release.sensitivity)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        ROW | {"code": "z"},
+        ROW | {"code": float("nan")},
+        ROW | {"adult": "perhaps"},
+        ROW | {"group": "unheard of"},
+        dict.fromkeys(ROW),
+    ],
+)
+def test_rows_that_do_not_fit_count_as_nothing(row):
+    one, _, scale, bought = counted([ROW] * 5)
+    two, _, same, also = counted([ROW] * 5 + [row])
+    assert np.array_equal(one, two) and scale == same and bought == also
+
+
+def test_a_person_counts_as_one_row():
+    unit = Unit(column="who", rows=5)
+    schema = Schema(SCHEMA.columns, unit=unit)
+    alone = [{"who": "p", **ROW}]
+    many = [{"who": "q", **ROW, "code": code, "age": age} for code in "abc" for age in range(9)]
+    one, release, scale, _ = counted(alone, schema)
+    two, other, same, bought = counted(alone + many, schema)
+    assert (release.unit, release.by, release.sensitivity) == ("person", "who", other.sensitivity)
+    assert scale == same
+    moved = np.linalg.norm(one - two)  # on a grid of whole numbers, with its scale rounded up
+    assert np.sqrt(2) * (1 - 1e-3) < moved <= release.sensitivity
+    assert bought.unit == unit
+    per_row = dataclasses.replace(bought, unit=None)
+    with pytest.raises(SchemaError, match="another unit"):
+        buy_lookups(pd.DataFrame(alone), dataclasses.replace(per_row, facts=()), FACTS, **BUDGET)
+    with pytest.raises(ValueError, match="per person"):
+        nacre.plan(per_row, epsilon=2, delta=1e-5)
+
+
+def people(rows=500):
+    rng = np.random.default_rng(0)
+    code, age = rng.choice(list("abc"), rows), rng.integers(0, 10, rows)
+    group = np.where(code == "a", "x", "y")
+    return pd.DataFrame({"code": code, "group": group, "age": age, "adult": age > 4})
+
+
+@pytest.fixture(scope="module")
+def bought():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return buy_lookups(people(), SCHEMA, FACTS, **BUDGET)
+
+
+@pytest.fixture(scope="module")
+def fitted(bought):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return nacre.fit(people(), bought, method=Mosaic(), epsilon=2, delta=1e-5)
+
+
+def test_what_is_paid_is_within_the_budget(bought):
+    cost = epsilon_of([Release.from_dict(each) for each in bought.releases], 1e-6)
+    assert 0.99 < cost <= 1
+
+
+def test_a_fit_composes_what_was_bought(bought, fitted, tmp_path):
+    (paid,) = map(Release.from_dict, bought.releases)
+    assert fitted.guarantee.releases[0] == paid
+    assert 1.99 < fitted.guarantee.epsilon <= 2
+    fitted.guarantee.verify()
+    free = nacre.plan(dataclasses.replace(bought, releases=(), provenance="declared"), **TWO)
+    shared = nacre.plan(bought, **TWO)
+    assert shared.releases[0].multiplier > free.releases[0].multiplier
+    with pytest.raises(ValueError):
+        nacre.plan(bought, epsilon=0.5, delta=1e-6)
+    fitted.save(tmp_path / "m.nacre")
+    again = nacre.load(tmp_path / "m.nacre")
+    assert again.schema.releases == bought.releases
+    assert again.guarantee.releases[0] == paid
+
+
+TWO = {"epsilon": 2, "delta": 1e-5, "method": Mosaic()}
+
+
+def test_no_way_through_a_schema_loses_the_price(bought, tmp_path):
+    bought.write(tmp_path / "s.yaml")
+    ways = [
+        Schema.read(tmp_path / "s.yaml"),
+        Schema.from_dict(bought.to_dict()),
+        bought.with_label("code"),
+        bought.with_constraints(["age >= 1"]),
+        bought.select(["code", "group"]),
+        bought.counted,
+    ]
+    assert all(way.releases == bought.releases for way in ways)
+    with pytest.raises(SchemaError, match="needs the `releases`"):
+        dataclasses.replace(bought, releases=())
+
+
+def test_a_model_file_without_the_price_is_refused(fitted, tmp_path):
+    fitted.save(tmp_path / "m.nacre")
+    document, arrays = read(tmp_path / "m.nacre")
+    document["guarantee"]["releases"] = document["guarantee"]["releases"][1:]
+    write(tmp_path / "n.nacre", document, arrays)
+    with pytest.raises(ArchiveError, match="leaves out what the schema was bought with"):
+        nacre.load(tmp_path / "n.nacre")
+
+
+def test_the_same_price_twice_is_two_prices(fitted, tmp_path):
+    twice = dataclasses.replace(fitted.schema, releases=fitted.schema.releases * 2)
+    encoder = dataclasses.replace(fitted.encoder, schema=twice)
+    dataclasses.replace(fitted, encoder=encoder).save(tmp_path / "m.nacre")
+    with pytest.raises(ArchiveError, match="leaves out what the schema was bought with"):
+        nacre.load(tmp_path / "m.nacre")
+
+
+@pytest.mark.filterwarnings("ignore:Of the")
+def test_the_ledger_is_charged_once_and_before_noise(tmp_path, monkeypatch):
+    ledger = Ledger(tmp_path / "budget.db")
+    ledger.open("d", epsilon=5, delta=1e-4)
+    found = []
+
+    def noise(sums, scale):
+        found.append(ledger.balance("d").spent_epsilon)
+        return sums
+
+    monkeypatch.setattr(sum_door, "add_discrete_gaussian", noise)
+    account = {"ledger": ledger, "dataset": "d"}
+    with pytest.raises(SchemaError):
+        buy_lookups(people(), SCHEMA, ["age determined by code"], **account, **BUDGET)
+    assert ledger.balance("d").spent_epsilon == 0
+    buy_lookups(people(), SCHEMA, FACTS, **account, **BUDGET)
+    assert found == [pytest.approx(1)]
+    (entry,) = ledger.history("d")
+    assert (entry.method, entry.status, len(entry.releases)) == ("look-up tables", "finished", 1)
+    with pytest.raises(nacre.BudgetExceeded):
+        buy_lookups(people(), SCHEMA, FACTS, **account, epsilon=9, delta=1e-6)
+    assert len(found) == 1
