@@ -172,3 +172,22 @@ def test_every_synthetic_row_keeps_a_bought_table():
     model = nacre.fit(table(), bought, epsilon=4, delta=1e-5)
     drawn = model.sample_arrow(500, seed=0)
     assert set(bought.check(drawn).facts.values()) == {0}
+
+
+@pytest.mark.filterwarnings("ignore:Of the 6 values")  # no entry can say what a gap leads to
+def test_names_that_could_be_something_else_are_read_as_written():
+    codes = ["a,b", "1..3", "missing", "x y", "no", None]
+    groups = ["u,v", "missing", "1", "null", "1", None]
+    columns = {
+        "my code": Categorical(values=codes[:-1], nullable=True),
+        "the group": Categorical(values=["u,v", "missing", "1", "null"], nullable=True),
+        "there": Boolean(),
+    }
+    rows = {"my code": codes * 300, "the group": groups * 300, "there": [True] * 1800}
+    fact = "`the group` determined by `my code`"
+    bought = buy_lookups(pa.table(rows), Schema(columns), fact, **BUDGET)
+    assert entries(bought, fact) == dict(zip(codes[:-1], groups[:-1], strict=True))
+    assert set(bought.check(pa.table(rows)).facts.values()) == {0}
+    assert Schema.parse(bought.to_yaml()) == bought
+    with pytest.raises(SchemaError, match="may be missing"):  # and no entry could say of it
+        buy_lookups("no file", Schema(columns), "there determined by `my code`", **BUDGET)

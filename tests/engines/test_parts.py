@@ -30,7 +30,7 @@ from nacre.rows import Source, Stream, open_source
 from nacre.rows.parts import AbstractWork, Failure, Task
 from nacre.rows.pieces import Passing, Piece, pieces_of
 from nacre.rows.source import files_of
-from nacre.schema import Categorical, Schema, Unit
+from nacre.schema import Boolean, Categorical, Schema, Unit
 from nacre.vault import Plan, Vault
 
 
@@ -191,6 +191,15 @@ def test_a_private_draft_in_parts(table):
     assert found.columns["age"].low == 0 and found.columns["age"].high == 127
     assert isinstance(found.columns["town"], Categorical)
     assert set(found.columns["town"].values) == {"Aa", "Bb", "Cc", "elsewhere"}
+
+
+def test_look_up_tables_are_bought_in_parts():
+    towns = ["Aa", "Bb", "Cc"]
+    table = pa.table({"town": towns * 400, "north": [True, False, True] * 400})
+    schema = Schema({"town": Categorical(values=towns), "north": Boolean()})
+    parts = HereParts([table.slice(0, 500), table.slice(500)])
+    found = nacre.buy_lookups(parts, schema, "north determined by town", epsilon=5, delta=1e-6)
+    assert dict(found.facts[0].table) == {"Aa": "true", "Bb": "false", "Cc": "true"}
 
 
 def test_a_made_table_fits_its_schema():

@@ -106,7 +106,8 @@ class Crossing:
         found = np.zeros(self.groups, bool)
         found[:names] = True if domain is None else contains(domain.spans, np.arange(names))
         if self.column.nullable:
-            found[names] = MISSING in self._group_names and (domain is None or domain.gap)
+            # Where 'missing' is one of the values, the word does not stand for a gap.
+            found[names] = len(self._group_names) > names and (domain is None or domain.gap)
         return found
 
     def table(self, groups: Sequence[int]) -> Determined:
