@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from nacre.schema import Real as Real
     from nacre.schema import Schema as Schema
     from nacre.schema import SchemaError as SchemaError
+    from nacre.schema import Time as Time
     from nacre.vault import Adjacency as Adjacency
     from nacre.vault import Guarantee as Guarantee
     from nacre.vault import Plan as Plan
@@ -86,6 +87,7 @@ _PLACES = {
     "Schema": "nacre.schema:Schema",
     "SchemaError": "nacre.schema:SchemaError",
     "SourceError": "nacre.rows:SourceError",
+    "Time": "nacre.schema:Time",
     "datasets": "nacre.datasets:",
     "draft": "nacre.draft:draft",
     "evaluate": "nacre.evaluate:",

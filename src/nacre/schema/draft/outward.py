@@ -9,6 +9,8 @@ import datetime
 import math
 from collections.abc import Collection
 
+from nacre.schema.columns.timed import DAY, UNITS
+
 LARGEST = 1e15  # beyond, float64 has no units left to round to
 DIGITS = 15  # after the point; float64 has no more
 PARTS = 10  # of the range; a bound moves by less than one of them
@@ -74,6 +76,25 @@ def _round_unit(width: float) -> float:
     """The largest of ..., 1, 2, 5, 10, ... of which the width has `PARTS`."""
     size = 10.0 ** math.floor(math.log10(width / PARTS))
     return max(size * part for part in (1, 2, 5) if size * part <= width / PARTS * (1 + 1e-12))
+
+
+def outward_clock(low: int, high: int, ends: Collection[str], *, step: int) -> tuple[int, int]:
+    """Times of day in microseconds, the named ends moved to a full hour, or a part of one.
+
+    By less than a tenth of their distance; beyond the last step of the day there is none.
+    """
+    unit = clock_unit(low, high, step=step)
+    if "low" in ends:
+        low = low // unit * unit
+    if "high" in ends:
+        high = min(-(-high // unit) * unit, DAY - step)
+    return low, high
+
+
+def clock_unit(low: int, high: int, *, step: int) -> int:
+    """What bounds of times of day are rounded to; `step` leaves them as they are."""
+    units = (minutes * UNITS["min"] for minutes in (60, 30, 15, 5, 1))
+    return next((u for u in units if u % step == 0 and u * PARTS <= high - low), step)
 
 
 def outward_days(
