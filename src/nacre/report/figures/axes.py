@@ -14,7 +14,7 @@ LARGE = 10_000  # from here on thousands are written as k, millions as M
 CLOSE = 1e-3  # values that differ by less than this share of themselves need every digit
 # From days between ticks to how a moment is written.
 TIMES = {365.0: "%Y", 30.0: "%b %Y", 1.0: "%d %b %Y", 1 / 24: "%d %b %H:%M", 1 / 86_400: "%H:%M:%S"}
-CLOCKS = {1 / 1440: "%H:%M", 1 / 86_400: "%H:%M:%S"}
+CLOCKS = {1.0: "%H:%M", 1 / 86_400: "%H:%M:%S"}
 CALENDAR = -719_162.0, 2_932_896.0  # the first and the last day that Python knows, from 1970
 
 
