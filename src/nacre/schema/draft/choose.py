@@ -22,6 +22,7 @@ from nacre.schema.draft import guess, offers
 from nacre.schema.draft.guess import ENOUGH, FEW, Note
 from nacre.schema.draft.names import is_code
 from nacre.schema.draft.outward import (
+    EPOCH,
     LARGEST,
     MONTH,
     clock_unit,
@@ -36,7 +37,6 @@ from nacre.schema.draft.sketch import CLASSES, Sketch
 from nacre.schema.draft.times import CLOCK, ISO, PLAIN, Times
 
 DROP = "leave it out (--drop)"
-EPOCH = datetime.datetime(1970, 1, 1)
 SHOWN = 8  # values that a remark may list
 COMMA = r"^[+-]?\d{1,3}([ .']?\d{3})*,\d+$|^[+-]?\d+,\d+$"
 EVEN = "every value is a step from `low`."

@@ -92,8 +92,8 @@ def _refuse_dates(fact: Formula, name: str, dates: Terms, columns: Mapping[str, 
         raise NotUnderstood(f"{kinds}, and this adds up to neither a date nor a number. {DATES}.")
     if is_date(columns[name]) and fact.percent:
         raise NotUnderstood(
-            f"'{name}' is a {kind_of(columns[name])}, which has no percent. Say `within 1`, in days, "
-            "or `within 30 minutes`."
+            f"'{name}' is a {kind_of(columns[name])}, which has no percent. Say `within 1`, in "
+            "days, or `within 30 minutes`."
         )
     if is_date(columns[name]) and not total:
         kind = kind_of(columns[name])
