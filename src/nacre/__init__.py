@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from nacre.schema import Real as Real
     from nacre.schema import Schema as Schema
     from nacre.schema import SchemaError as SchemaError
+    from nacre.schema import Time as Time
     from nacre.vault import Adjacency as Adjacency
     from nacre.vault import Guarantee as Guarantee
     from nacre.vault import Plan as Plan
@@ -87,6 +88,7 @@ _PLACES = {
     "Schema": "nacre.schema:Schema",
     "SchemaError": "nacre.schema:SchemaError",
     "SourceError": "nacre.rows:SourceError",
+    "Time": "nacre.schema:Time",
     "buy_lookups": "nacre.draft:buy_lookups",
     "datasets": "nacre.datasets:",
     "draft": "nacre.draft:draft",

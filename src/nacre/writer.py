@@ -42,8 +42,8 @@ class Writer:
     """Writes Arrow tables of one schema to `path`, in the form that the name of `like` says.
 
     In CSV a number has as many `decimals` as its column is said to have, so that 90 is written as
-    90.00 beside 98.80, and a time as many letters of 2024-12-31 18:30:00 as `clocks` says; in
-    Parquet they are float64 and timestamps in either case.
+    90.00 beside 98.80, and a time as many letters of 2024-12-31 18:30:00 or 18:30:00 as `clocks`
+    says; in Parquet they are float64, timestamps and times in either case.
 
     With `safe`, a text in CSV that a spreadsheet could run as a formula gets an apostrophe before
     it, which spreadsheets take away again and other programs do not.  Numbers and dates stay as
@@ -128,8 +128,10 @@ def _with_decimals(table: pa.Table, decimals: Mapping[str, int]) -> pa.Table:
 def _with_clocks(table: pa.Table, clocks: Mapping[str, int]) -> pa.Table:
     """The table with times as text, without the seconds or parts of them that are always zero."""
     for place, field in enumerate(table.schema):
-        if field.name in clocks and pa.types.is_timestamp(field.type):
-            text = pc.cast(pc.cast(table.column(place), pa.timestamp("s")), pa.string())
+        known = pa.types.is_timestamp(field.type) or pa.types.is_time(field.type)
+        if field.name in clocks and known:
+            seconds = pa.timestamp("s") if pa.types.is_timestamp(field.type) else pa.time32("s")
+            text = pc.cast(pc.cast(table.column(place), seconds), pa.string())
             short = pc.utf8_slice_codeunits(text, 0, clocks[field.name])
             table = table.set_column(place, field.name, short)
     return table

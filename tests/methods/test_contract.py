@@ -30,7 +30,7 @@ from nacre.fit import fit
 from nacre.ledger import Ledger
 from nacre.methods import METHODS, find
 from nacre.rows import TableEncoder
-from nacre.schema import Boolean, Categorical, Datetime, Integer, Ordinal, Real, Schema
+from nacre.schema import Boolean, Categorical, Datetime, Integer, Ordinal, Real, Schema, Time
 from nacre.vault import Adjacency, epsilon_of
 
 # Two hundred rows are few, and fit says so; what is asked here does not depend on it.
@@ -61,6 +61,7 @@ COLUMNS = {
     "degree": Ordinal(values=("low", "mid", "high")),
     "member": Boolean(),
     "seen": Datetime(low="2000-01-01", high="2024-12-31", step="1d"),
+    "at": Time(low="06:00", step="15min", nullable=True),
     "income": Categorical(values=("<=50K", ">50K")),
 }
 SCHEMA = Schema(COLUMNS, label="income")
@@ -98,6 +99,10 @@ def people(n: int = 200, seed: int = 0) -> pd.DataFrame:
                 for d in rng.integers(0, 5000, n)
             ],
             "income": rng.choice(["<=50K", ">50K"], n, p=[0.7, 0.3]),
+            "at": [
+                datetime.time(6 + m // 4, m % 4 * 15) if m < 68 else None
+                for m in rng.integers(0, 72, n).tolist()
+            ],
         }
     )
 
@@ -159,7 +164,8 @@ def test_fits_every_kind_of_column_and_keeps_the_schema(name, fitted):
     drawn = model.sample(333, seed=1)
     assert isinstance(drawn, pd.DataFrame)
     assert list(drawn.columns) == list(COLUMNS)
-    assert "".join(dtype.kind for dtype in drawn.dtypes) == "iffOOObMO"
+    assert "".join(dtype.kind for dtype in drawn.dtypes) == "iffOOObMOO"
+    assert {type(each) for each in drawn["at"].dropna()} == {datetime.time}
     assert len(drawn) == 333
     assert SCHEMA.check(pa.Table.from_pandas(drawn)).ok
     if EPSILON[name] == 100:

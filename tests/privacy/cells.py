@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from nacre.rows import open_source
-from nacre.schema import Boolean, Categorical, Datetime, Integer, Real, Schema
+from nacre.schema import Boolean, Categorical, Datetime, Integer, Real, Schema, Time
 from nacre.vault import Adjacency, Keys
 from nacre.vault.doors import keys as keys_module
 
@@ -19,6 +19,7 @@ VALUES = (
     *("F", "M", "1", "1.0", "2", "1.5", "0.1", "123456789012.5", "1e-05", "true"),
     *("2024-01-01 00:00:00", "2024-01-01", str(10**11), str(2**60), "(0, 1]"),
     str(complex(np.complex64(0.1 + 1j))),
+    *("08:30:00", "08:30"),
 )
 # Every cell is read in each of these ways.
 COLUMNS = {
@@ -28,6 +29,7 @@ COLUMNS = {
     "real": Real(low=0, high=9, nullable=True),
     "boolean": Boolean(),
     "datetime": Datetime(low="2000-01-01", high="2024-12-31", step="1h"),
+    "time": Time(low="08:00", nullable=True),
 }
 SCHEMA = Schema(COLUMNS)
 
@@ -70,6 +72,9 @@ CELLS = {
     "times": [datetime.datetime(2024, 1, 1), datetime.datetime(2024, 1, 1, 5, 0, 0, 500)],
     "times of old": [pd.Timestamp("1969-12-31 23:59:59.999999999"), pd.Timestamp("1960-01-01")],
     "times in Tokyo": [pd.Timestamp("2024-01-01", tz="Asia/Tokyo")] * 2,
+    "times of day": [datetime.time(8, 30), datetime.time(8, 31, 2, 500)],
+    "times of day with a zone": [datetime.time(8, 30, tzinfo=datetime.UTC), datetime.time(8, 30)],
+    "texts of times of day": ["08:30", "8:30", "08:30:00", "24:00"],
     "lengths of time": [pd.Timedelta("1h"), pd.Timedelta("2h")],
     "ranges": [pd.Interval(0, 1), pd.Interval(1, 2)],
     "lists": [[1], (1, 2)],

@@ -22,6 +22,7 @@ from nacre.vault import Keys, Plan, Vault
 
 STRANGERS = [
     *("x", 7, 2**70, 1.5, 0.3, None, float("nan"), b"\xff", (1, 2), "\ud800", "1.0", True),
+    *(datetime.time(8, 30), datetime.time(8, 30, tzinfo=datetime.UTC), "08:30"),
     *(datetime.date(2024, 1, 1), datetime.datetime(2024, 1, 1, 0, 0, 0, 1), 10**400),
     *(pd.Timestamp("2024-01-01 00:00:00.000000001"), pd.Timestamp("2024-01-01", tz="UTC")),
 ]
@@ -82,6 +83,10 @@ STORED = {
         [pa.large_string(), pa.binary(), pa.large_binary(), pa.string_view()],
     ),
     "long": (pa.array([2**60, 2**60 + 1, 10**11]), [pa.float64(), pa.decimal128(30, 2)]),
+    "times of day": (
+        pa.array([30600, 0, None], pa.time32("s")),
+        [pa.time32("ms"), pa.time64("us"), pa.time64("ns")],
+    ),
     "times": (
         pa.array([1704067200, -1, None], pa.timestamp("s")),
         [pa.timestamp("ms"), pa.timestamp("us"), pa.timestamp("ns"), pa.timestamp("ns", "UTC")],
@@ -90,7 +95,7 @@ STORED = {
 
 
 def frames(column, folder):
-    """One column, six times, in all kinds of tables that can hold it."""
+    """One column, seven times, in all kinds of tables that can hold it."""
     table = pa.table(dict.fromkeys(COLUMNS, column))
     yield table
     yield pa.table(dict.fromkeys(COLUMNS, column.dictionary_encode()))

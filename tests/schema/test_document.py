@@ -134,11 +134,12 @@ columns:
         "  'sex': no values given. List every value it may take; they are never learnt from the "
         "data, as that would leak rare ones.",
         "  'x': type 'int' is not known. Use one of integer, real, categorical, ordinal, boolean, "
-        "datetime. Did you mean integer?",
+        "datetime, time. Did you mean integer?",
         "  'y': `hi` is not known for type real. Did you mean high?",
         "  'y': no high given. A column of type real needs a public bound `high`.",
         "  'z': describe it as {type: ..., ...}.",
-        "  'w': no type given. Use one of integer, real, categorical, ordinal, boolean, datetime.",
+        "  'w': no type given. Use one of integer, real, categorical, ordinal, boolean, datetime, "
+        "time.",
         "  label 'foo' is not a column. The columns are 'age', 'sex', 'x', 'y', 'z', 'w'.",
         "  unit: say which column tells persons apart, and how many rows of a person count: "
         "`unit: {column: person, rows: 5}`.",

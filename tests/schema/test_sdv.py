@@ -6,7 +6,17 @@ import pytest
 from typer.testing import CliRunner
 
 from nacre.cli import app
-from nacre.schema import Boolean, Categorical, Datetime, Integer, Ordinal, Real, Schema, SchemaError
+from nacre.schema import (
+    Boolean,
+    Categorical,
+    Datetime,
+    Integer,
+    Ordinal,
+    Real,
+    Schema,
+    SchemaError,
+    Time,
+)
 from nacre.schema.sdv import from_sdv, to_sdv, unsaid
 from nacre.schema.unit import Unit
 
@@ -20,6 +30,8 @@ COLUMNS = {
     "born": Datetime(low="1900-01-01", high="2024-12-31"),
     "seen": Datetime(low="2020-01-01T00:00", high="2024-12-31T23:59:59", step="1s"),
     "paid": Datetime(low="2020-01-01", high="2024-12-31", format="%d.%m.%Y"),
+    "opens": Time(low="08:00", nullable=True),
+    "rings": Time(step="1s"),
 }
 
 

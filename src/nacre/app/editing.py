@@ -21,12 +21,14 @@ FIELDS = {
     "ordinal": ("values",),
     "boolean": (),
     "datetime": ("low", "high", "step", "format"),
+    "time": ("low", "high", "step", "format"),
 }
 FLAGS = {
     "categorical": ("other",),
     "integer": ("clamp",),
     "real": ("clamp",),
     "datetime": ("clamp",),
+    "time": ("clamp",),
 }
 LINES = ("values", "spikes", "missing")  # a value a line
 HINTS = {
@@ -36,7 +38,7 @@ HINTS = {
     "decimals": "digits after the point",
     "spikes": "values that many rows share, one a line",
     "values": "one a line",
-    "format": "if dates are not written as 2024-12-31, such as %d.%m.%Y",
+    "format": "if dates are not written as 2024-12-31 (%d.%m.%Y), or times as 08:30 (%H:%M:%S)",
     "missing": 'codes that stand for a missing value, one a line; "" is an empty cell',
     "other": "gather values that are not listed as ‘other’",
     "clamp": "values beyond the bounds are cut to them on purpose",

@@ -1,7 +1,8 @@
 """Which public interval a value lies in: the column type that a private draft counts with.
 
 The edges are fixed here, before any row is seen: signed powers of two for numbers, New Year for
-times.  What is missing or unreadable has a bin of its own, so that no row is refused.
+dates, full hours for times of day.  What is missing or unreadable has a bin of its own, so that no
+row is refused.
 """
 
 from __future__ import annotations
@@ -13,16 +14,19 @@ from typing import Any, ClassVar, final
 import numpy as np
 import pyarrow as pa
 
-from nacre.schema import Boolean, Categorical, Column, Datetime, Integer, Real
+from nacre.schema import Boolean, Categorical, Column, Datetime, Integer, Real, Time
 from nacre.schema.columns import cells
 from nacre.schema.columns.column import Reading
 from nacre.schema.columns.date_format import DateFormat
+from nacre.schema.columns.timed import UNITS
 
 WHOLE = 53  # binary digits of the largest whole number
 FINEST, WIDEST = -20, 40  # reals: nearer to zero than 2^-20 counts as zero
 YEARS = (1900, 2100)
 NEAR_ZERO = 8  # a bound this many times smaller than the other one is drawn to zero
+HOURS = 24
 YEAR_STARTS = [f"{year}-01-01" for year in range(YEARS[0], YEARS[1] + 1)]
+READERS: dict[str, Any] = {"datetime": cells.moments, "time": cells.clocks}
 # Gaps of a column of values are what its own type calls missing.
 PRESENCE = {
     "boolean": Boolean(nullable=True),
@@ -47,7 +51,7 @@ class Binned(Column):
 
     def problems(self) -> list[str]:
         """See `Column`."""
-        known = ("integer", "real", "datetime", *PRESENCE)
+        known = ("integer", "real", "datetime", "time", *PRESENCE)
         return [] if self.kind in known else [f"type {self.kind} cannot be drafted privately."]
 
     @cached_property
@@ -62,6 +66,8 @@ class Binned(Column):
             return np.concatenate([-powers_of_two[::-1], powers_of_two])
         if self.kind == "datetime":
             return np.array(YEAR_STARTS, "datetime64[us]").astype(np.int64)
+        if self.kind == "time":
+            return np.arange(HOURS + 1) * UNITS["h"]
         return np.array([0, 1], np.int64)
 
     def accepts(self, kind: pa.DataType) -> bool:
@@ -70,6 +76,7 @@ class Binned(Column):
             "integer": Integer(low=0, high=1),
             "real": Real(low=0, high=1),
             "datetime": Datetime(low="2000-01-01", high="2000-12-31", format=self.format),
+            "time": Time(),
             **PRESENCE,
         }
         return templates[self.kind].accepts(kind)
@@ -77,14 +84,13 @@ class Binned(Column):
     def read(self, array: pa.Array) -> Reading:
         """See `Column`."""
         array = self.present(array)
-        if self.format is not None:
+        if self.format is not None and self.kind == "datetime":
             array = DateFormat(self.format).read(array)
         if self.kind in PRESENCE:
             gaps = PRESENCE[self.kind].read(array).missing
             codes = np.zeros(len(array), np.int32)
         else:
-            reader: Any = cells.moments if self.kind == "datetime" else cells.numbers
-            values, missing, unreadable = reader(array)
+            values, missing, unreadable = READERS.get(self.kind, cells.numbers)(array)
             gaps = missing | unreadable
             places = np.searchsorted(self.edges, values, side="right") - 1
             codes = np.clip(places, 0, self.size - 2).astype(np.int32)
@@ -108,6 +114,8 @@ class Binned(Column):
         """The public bounds of all bins from `first` to `last`."""
         if self.kind == "datetime":
             return YEAR_STARTS[first], f"{YEARS[0] + last}-12-31"
+        if self.kind == "time":
+            return f"{first:02d}:00", f"{last:02d}:59:59"
         if self.kind == "integer":
             return int(self.edges[first]), int(self.edges[last + 1]) - 1
         return float(self.edges[first]), float(self.edges[last + 1])

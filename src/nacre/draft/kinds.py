@@ -21,6 +21,7 @@ UNKNOWN: dict[str, dict[str, Any]] = {
     "integer": {"low": 0, "high": 1},
     "real": {"low": 0, "high": 1},
     "datetime": {"low": "2001-01-01", "high": "2001-12-31"},
+    "time": {"low": "00:00", "high": "23:59"},
     "categorical": {"values": ["-"]},
     "boolean": {},
 }
@@ -134,4 +135,6 @@ def _declared_type(kind: pa.DataType) -> dict[str, Any] | None:
         return {"type": "datetime", "step": "1d"}
     if cells.is_moment(kind):
         return {"type": "datetime", "step": "1s"}
+    if cells.is_clock(kind):
+        return {"type": "time", "step": "1s"}
     return None

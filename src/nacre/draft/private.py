@@ -27,8 +27,10 @@ from nacre.schema import (
     Real,
     Schema,
     SchemaError,
+    Time,
     Unit,
 )
+from nacre.schema.columns.clock import clock_text
 from nacre.schema.columns.column import as_flag, as_values
 from nacre.schema.columns.numeric import DIGITS
 from nacre.schema.unit import MOST_ROWS
@@ -262,6 +264,8 @@ def _range(
     low, high = Binned(kind=said["type"]).bounds(int(occupied[0]), int(occupied[-1]))
     if said["type"] == "datetime":
         return Datetime(low=low, high=high, step=said.get("step", "1d"), nullable=nullable)
+    if said["type"] == "time":
+        return _clock(low, high, said.get("step", "1min"), nullable)
     if said["type"] == "integer":
         low, high = settled(low, high, whole=True)
         return Integer(low=int(low), high=int(high), nullable=nullable)
@@ -273,6 +277,15 @@ def _range(
         unit = 10**decimals
         low, high = math.floor(low * unit) / unit, math.ceil(high * unit) / unit
     return Real(low=low, high=high, decimals=decimals, nullable=nullable)
+
+
+def _clock(low: str, high: str, step: str, nullable: bool) -> Time:
+    """Times of day up to the last step within the bounds; all of the day if there is only one."""
+    found = Time(low=low, high=high, step=step, nullable=nullable)
+    if found.ticks < 1:
+        return Time(step=step, nullable=nullable)
+    last = int(found.moments(np.array(found.ticks)))
+    return dataclasses.replace(found, high=clock_text(last))
 
 
 def _values(name: str, keys: tuple[str, ...], nullable: bool) -> Column | None:

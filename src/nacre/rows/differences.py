@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from nacre.errors import NacreError
 from nacre.rows.constants import find_constants
 from nacre.schema.columns.column import Column
-from nacre.schema.columns.moment import DAY, Datetime
+from nacre.schema.columns.moment import Datetime
 from nacre.schema.columns.numeric import LARGEST_INTEGER, Integer, Real
 from nacre.schema.columns.scale import Scale
+from nacre.schema.columns.timed import DAY, Timed
 from nacre.schema.constraints.condition import Order
 from nacre.schema.constraints.statement import MIRRORED
 from nacre.schema.layout import Encoded
@@ -171,7 +172,7 @@ def _short(found: Mapping[str, Difference], schema: Schema) -> bool:
 
 
 def _kind(column: Column) -> str:
-    return "time" if isinstance(column, Datetime) else "number"
+    return "time" if isinstance(column, Timed) else "number"
 
 
 def _candidates(order: Order, schema: Schema) -> list[Difference]:
@@ -320,9 +321,9 @@ def _start(rows: Encoded, difference: Difference, line: _Line) -> NDArray[np.int
 
 def _steps(one: Column, other: Column) -> tuple[tuple[int, int], tuple[int, int]] | None:
     """(first, step) of two columns in a common unit; None if they have none that is exact."""
-    if isinstance(one, Datetime) and isinstance(other, Datetime):
-        found = [Scale(column).values(np.arange(2)).tolist() for column in (one, other)]
-        return tuple((first, second - first) for first, second in found)  # type: ignore[return-value]
+    if isinstance(one, Timed) and isinstance(other, Timed):
+        alike = Scale(one).kind == Scale(other).kind
+        return ((one.start, one.length), (other.start, other.length)) if alike else None
     if not (isinstance(one, Integer | Real) and isinstance(other, Integer | Real)):
         return None
     if Scale(one).dense or Scale(other).dense:

@@ -23,8 +23,8 @@ from nacre.schema import Schema
 from nacre.schema.columns import cells
 from nacre.schema.columns.names import cell_names
 
-# Columns of lengths and times of day have no text in polars, so neither have such objects.
-NO_TEXT = (datetime.timedelta, datetime.time, np.timedelta64)
+# Columns of lengths of time have no text in polars, so neither have such objects.
+NO_TEXT = (datetime.timedelta, np.timedelta64)
 
 
 def describe_frame(data: Any) -> tuple[str, list[str]]:
@@ -78,7 +78,7 @@ def readable(table: pa.Table, schema: Schema) -> pa.Table:
         column = schema.columns.get(field.name)
         if column is None or column.accepts(kind) or pa.types.is_null(kind):
             continue
-        told = cell_names if _has_text(kind) else _unread
+        told = cell_names if cells.has_text(kind) else _unread
         texts = pa.chunked_array(map(told, table.column(place).chunks), pa.string())
         table = table.set_column(place, field.name, texts)
     return table
@@ -87,10 +87,6 @@ def readable(table: pa.Table, schema: Schema) -> pa.Table:
 def _unread(array: pa.Array) -> pa.Array:
     """One text for every cell of a type that has none: a column of gaps alone has no type."""
     return pc.if_else(pc.is_valid(array), pa.scalar(UNREAD), pa.scalar(None, pa.string()))
-
-
-def _has_text(kind: pa.DataType) -> bool:
-    return cells.is_text(kind) or cells.is_number(kind) or cells.is_moment(kind)
 
 
 def _from_polars(series: Any) -> pa.ChunkedArray | pa.Array:
@@ -136,8 +132,8 @@ def _typed(series: Any) -> pa.ChunkedArray | pa.Array:
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         return _objects(_as_objects(series))
     # Parts stay apart: together they may be too long for their offsets, places or run ends.
-    known = _has_text(found.type) or pa.types.is_null(found.type)
-    known |= pa.types.is_dictionary(found.type) and _has_text(found.type.value_type)
+    known = cells.has_text(found.type) or pa.types.is_null(found.type)
+    known |= pa.types.is_dictionary(found.type) and cells.has_text(found.type.value_type)
     return found if known else _objects(_as_objects(series))
 
 
@@ -164,9 +160,13 @@ def _objects(series: Any) -> pa.ChunkedArray | pa.Array:
         gone = series.isna()
     except Exception:  # a cell that cannot be compared with itself must not stop the others
         gone = series.map(_gone).astype(bool)
-    if {str, *map(type, series[~gone])} == {str}:
+    kinds = set(map(type, series[~gone]))
+    if kinds <= {str}:
         with contextlib.suppress(pa.ArrowException, ValueError):  # half a character somewhere
             return pa.array(series, pa.string(), from_pandas=True)  # as below, but faster
+    # The only form that pandas has for times of day; their text below reads the same.
+    if kinds == {datetime.time} and all(time.tzinfo is None for time in series[~gone]):
+        return pa.array(series, pa.time64("us"), from_pandas=True)
     return object_names(None if g else value for value, g in zip(series, gone, strict=True))
 
 

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.schema.columns.column import Column
-from nacre.schema.columns.moment import DAY, Datetime, iso_day
+from nacre.schema.columns.moment import Datetime, iso_day
 from nacre.schema.columns.numeric import Integer
+from nacre.schema.columns.timed import DAY
 from nacre.schema.layout import Encoded
 from nacre.schema.protected import USUAL, as_sets
 from nacre.schema.schema import Schema

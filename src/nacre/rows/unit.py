@@ -242,7 +242,7 @@ def _require_text(unit: Unit, kind: pa.DataType) -> None:
     """Refuse a column whose type has no text, so that it can tell nobody apart."""
     if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         kind = kind.value_type
-    told = cells.is_text(kind) or cells.is_number(kind) or cells.is_moment(kind)
+    told = cells.has_text(kind)
     if not told and not pa.types.is_null(kind) and not pa.types.is_boolean(kind):
         raise SchemaError(
             f"unit: '{unit.column}' has the type {kind}, which cannot tell persons apart. Convert "

@@ -19,11 +19,13 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from nacre.schema.columns.clock import Time
 from nacre.schema.columns.column import Column
 from nacre.schema.columns.numeric import Real
 from nacre.schema.columns.scale import Scale
 from nacre.schema.constraints.condition import Among, ColumnValues
 from nacre.schema.constraints.constraint import Rule
+from nacre.schema.written import value_at
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -96,6 +98,10 @@ class Groups:
         texts = [f"{end:g}" if isinstance(end, float | int) else str(end) for end in ends]
         # Groups of one value are those that a rule is about.
         single = [scale.after(low) == high for low, high in itertools.pairwise(ends)]
+        if isinstance(column, Time):
+            ticks = [column.first_from(end) for end in ends]
+            texts = [value_at(column, tick / column.ticks) for tick in ticks]
+            single = [low + 1 == high for low, high in itertools.pairwise(ticks)]
         if place < len(single) and single[place]:
             return f"{self.name} = {texts[place]}"
         above = place > 0 and single[place - 1] and isinstance(column, Real)

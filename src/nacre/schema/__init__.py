@@ -3,6 +3,7 @@
 from nacre.schema.cast import as_types
 from nacre.schema.check import Check
 from nacre.schema.columns.category import Boolean, Categorical, Ordinal
+from nacre.schema.columns.clock import Time
 from nacre.schema.columns.column import Column
 from nacre.schema.columns.moment import Datetime
 from nacre.schema.columns.numeric import Integer, Real
@@ -33,6 +34,7 @@ __all__ = [
     "Real",
     "Schema",
     "SchemaError",
+    "Time",
     "Unit",
     "as_types",
     "draft",

@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from nacre.schema.columns.category import Boolean, Categorical, Ordinal
+from nacre.schema.columns.clock import Time
 from nacre.schema.columns.column import Column, as_flag, as_whole, shown
 from nacre.schema.columns.moment import Datetime
 from nacre.schema.columns.numeric import Integer, Real
@@ -22,7 +23,7 @@ from nacre.schema.unit import unknown_keys
 VERSION = 1
 WIDTH = 96  # of a written line, two blanks of indent apart
 TYPES: dict[str, type[Column]] = {
-    column.type: column for column in (Integer, Real, Categorical, Ordinal, Boolean, Datetime)
+    column.type: column for column in (Integer, Real, Categorical, Ordinal, Boolean, Datetime, Time)
 }
 KEYS = (
     "nacre",
@@ -48,6 +49,7 @@ GUIDE = """\
 #   boolean                           true or false
 #   datetime     low, high, step      `step` is the resolution, such as 1d, 1h, 15min, 1s
 #                `format: '%d.%m.%Y'` where dates are not written as 2024-12-31
+#   time         low, high, step      times of day such as 08:30; `step` is 1h, 15min, 1min or 1s
 # Numbers and dates with `clamp: true` are cut to the bounds on purpose, and nobody is warned.
 # `values` are text: no, 1 and null mean just these words.
 # After the columns, `constraints` may list what every sampled row satisfies, such as

@@ -210,9 +210,9 @@ class Schema:
     def decode(self, encoded: Encoded) -> pa.Table:
         """The table that encodes to these ticks and codes, in canonical Arrow types.
 
-        Integers are int64, reals float64, categories and ordinals string, Booleans bool, times
-        date32 (whole days) or timestamp[us]; with `format`, or a code for missing values that is
-        no such value, string. `valid` is not looked at.
+        Integers are int64, reals float64, categories and ordinals string, Booleans bool, dates
+        date32 (whole days) or timestamp[us], times of day time32[s] or time64[us]; with `format`,
+        or a code for missing values that is no such value, string. `valid` is not looked at.
         """
         return coding.decode(self.columns, self.layout, encoded)
 

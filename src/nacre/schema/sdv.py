@@ -13,15 +13,17 @@ from collections.abc import Mapping
 from typing import Any, final
 
 from nacre.schema.columns.category import Boolean, Categorical, Ordinal
+from nacre.schema.columns.clock import FORMATS, Time
 from nacre.schema.columns.column import Column
 from nacre.schema.columns.moment import Datetime
 from nacre.schema.columns.numeric import Integer, Real
+from nacre.schema.columns.timed import DAY, Timed
 from nacre.schema.errors import SchemaError
 from nacre.schema.schema import Schema
 from nacre.schema.unit import Unit
 
 VERSION = "V2"
-DAYS, TIMES = "%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"
+DAYS, TIMES, CLOCKS = "%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%H:%M:%S"
 KEYS = ("primary_key", "sequence_key")
 UNSAID = ("step", "spikes", "clamp", "missing", "values")
 NO_ID = (
@@ -117,14 +119,28 @@ def _says(column: Column, fact: str) -> bool:
     if fact == "values":  # with others beside them, they are no list of all
         return isinstance(column, Categorical) and column.other
     said = column.to_dict().get(fact)
-    usual = isinstance(column, Datetime) and fact == "step" and said == _usual_step(column)
+    usual = isinstance(column, Timed) and fact == "step" and said == _usual_step(column)
     return bool(said) and not usual
 
 
-def _usual_step(column: Datetime) -> str:
+def _usual_step(column: Timed) -> str:
     """The step that comes back with a column's format."""
-    written = column.format or (DAYS if column.whole_days else TIMES)
-    return "1s" if "%H" in written else "1d"
+    if isinstance(column, Time):
+        return _time_step(_written(column))
+    return "1s" if "%H" in _written(column) else "1d"
+
+
+def _time_step(written: str) -> str:
+    return "1s" if "%S" in written else "1min"
+
+
+def _written(column: Timed) -> str:
+    """How a column of dates or times of day is written."""
+    if isinstance(column, Time):
+        return next((text for text, n in FORMATS.items() if n == column.letters), CLOCKS)
+    if isinstance(column, Datetime) and column.format is not None:
+        return column.format
+    return DAYS if column.whole(DAY) else TIMES
 
 
 def _table(said: Any, name: str | None) -> Mapping[str, Any]:
@@ -180,7 +196,9 @@ def _column(facts: Mapping[str, Any]) -> tuple[Column | None, str]:
 
 
 def _moments(low: str, high: str, format: str | None, nullable: bool) -> Column:  # noqa: A002
-    """A column of dates, its range written as its cells are."""
+    """A column of dates or times of day, its range written as its cells are."""
+    if format in FORMATS:
+        return Time(low=low, high=high, step=_time_step(str(format)), nullable=nullable)
 
     def iso(text: str) -> str:
         if format is None:
@@ -228,9 +246,10 @@ def _plain(column: Column) -> dict[str, Any]:
             # Values that are gathered as 'other' are not in the list.
             listed = {} if column.other else {"range_values": list(column.values)}
             return {"sdtype": "categorical", **listed, **gaps}
-        case Datetime():
-            written = column.format or (DAYS if column.whole_days else TIMES)
-            low, high = (datetime.datetime.fromisoformat(end) for end in (column.low, column.high))
+        case Datetime() | Time():
+            written = _written(column)
+            read = (datetime.time if isinstance(column, Time) else datetime.datetime).fromisoformat
+            low, high = (read(str(end)) for end in (column.low, column.high))
             ends = {"range_min": low.strftime(written), "range_max": high.strftime(written)}
             return {"sdtype": "datetime", "datetime_format": written, **ends, **gaps}
     raise SchemaError(f"A column of type {column.type} has no counterpart in SDV's metadata.")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from nacre.schema.columns.clock import Time
 from nacre.schema.columns.column import Column
-from nacre.schema.columns.moment import UNITS, Datetime
+from nacre.schema.columns.moment import Datetime
 from nacre.schema.columns.numeric import Integer, Real
+from nacre.schema.columns.timed import UNITS
 from nacre.schema.schema import Schema
 
 MISSING = "missing"
@@ -35,12 +37,14 @@ def decimals(schema: Schema) -> dict[str, int]:
 
 
 def clocks(schema: Schema) -> dict[str, int]:
-    """How many letters of 2024-12-31 18:30:00 CSV files write of a time, by its step.
+    """How many letters of 2024-12-31 18:30:00, or of 18:30:00, CSV files write, by the step.
 
     Those of whole days are dates, and those finer than a second are written in full.
     """
     found = {}
     for name, column in schema.columns.items():
+        if isinstance(column, Time) and column.letters is not None:
+            found[name] = column.letters
         if not isinstance(column, Datetime) or column.format is not None or column.whole_days:
             continue
         if column.whole(UNITS["s"]):
@@ -60,10 +64,12 @@ def holds_years(column: Column) -> bool:
 
 
 def value_at(column: Column, unit: float) -> str:
-    """The number or date at a place between 0 (its low) and 1 (its high)."""
+    """The number, date or time of day at a place between 0 (its low) and 1 (its high)."""
     ticks = column.ticks or 0
     written = column.write(np.array([round(unit * ticks)], np.int64), np.array([False]))
     value = written[0].as_py()
+    if isinstance(column, Time):
+        return str(value)[: column.told]
     if pa.types.is_temporal(written.type):
         return str(value)
     if abs(value) < 1e9 and value == round(value, 4):

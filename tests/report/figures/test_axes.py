@@ -5,7 +5,7 @@ import pytest
 
 from nacre.evaluate.report.figures.canvas import drawing, new_figure
 from nacre.report.figures.axes import on_axis, share_axis, value_axis
-from nacre.schema import Datetime, Integer, Real
+from nacre.schema import Datetime, Integer, Real, Time
 
 
 def shown(axis) -> dict[float, str]:
@@ -70,6 +70,11 @@ def test_times_are_written_alike():
     hours = values(Datetime(low="2020-01-05T00:00:00", high="2020-01-05T20:00:00", step="1min"))
     assert all(":" in text for text in hours.values())
     assert values(Datetime(low="0001-01-01", high="9999-12-31"))
+
+
+def test_times_of_day_have_no_day():
+    assert list(values(Time()).values())[:2] == ["00:00", "06:00"]
+    assert all(len(text) == 5 for text in values(Time(low="08:00", high="09:00")).values())
 
 
 def test_a_day_ends_at_midnight():

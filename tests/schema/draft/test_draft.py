@@ -20,6 +20,7 @@ from nacre.schema import (
     Real,
     Schema,
     SchemaError,
+    Time,
     as_types,
     draft,
     survey,
@@ -290,7 +291,38 @@ def test_the_reviewer_gets_counts_and_the_draft_the_values():
     assert survey(crowd().select(["paid"])).describe().startswith("Every value and bound")
 
 
-def test_times_of_day_are_told_how_to_be_written():
-    times = [f"{minute // 60:02d}:{minute % 60:02d}" for minute in range(0, 1440, 2)]
-    with pytest.raises(SchemaError, match="times of day.* write 08:30 as 510"):
-        draft(pa.table({"at": times}))
+def clock(minutes):
+    return [f"{minute // 60:02d}:{minute % 60:02d}" for minute in minutes]
+
+
+def test_times_of_day_are_drafted_from_text_and_from_types():
+    minutes = [483, *range(490, 1060, 2), 1062]
+    times = [datetime.time(minute // 60, minute % 60) for minute in minutes]
+    seconds = [f"{text}:00" for text in clock(minutes)]
+    table = {"text": clock(minutes), "typed": times, "long": seconds}
+    table["shift"] = clock([360, 840, 1320] * 95 + [360, 840])
+    table["some"] = [*clock(minutes[:-1]), ""]
+    found = survey(pa.table(table))
+    bounds = {"low": "08:00", "high": "18:00"}  # held by one row each, so rounded
+    assert found.schema.columns == {
+        "text": Time(**bounds),
+        "typed": Time(**bounds),
+        "long": Time(**bounds, format="%H:%M:%S"),
+        "shift": Time(low="06:00", high="22:00", step="1h"),
+        "some": Time(**bounds, nullable=True),
+    }
+    assert not any(found.rare.values())
+    assert "taken for times of day" in found.describe()
+    assert found.schema.check(pa.table(table)).ok
+    assert Schema.parse(found.to_yaml()) == found.schema
+
+
+def test_a_few_times_of_day_are_not_guessed_at():
+    column = draft(pa.table({"at": ["08:00", "22:00"]})).columns["at"]
+    assert column == Time(low="08:00", high="22:00")
+    assert draft(pa.table({"at": ["23:59"] * 9})).columns["at"] == Time(low="23:58", high="23:59")
+
+
+def test_lengths_beyond_a_day_are_no_times_of_day():
+    table = pa.table({"at": [*clock(range(600)), "31:10"] * 2})
+    assert isinstance(draft(table, most_values=1000).columns["at"], Categorical)

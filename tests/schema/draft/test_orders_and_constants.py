@@ -34,7 +34,8 @@ def offered(frame):
 
 def test_amounts_of_different_kinds_are_not_ordered():
     assert "refund <= fare" in offered(complaints())
-    assert not [each for each in offered(complaints()) if "delay" in each]
+    orders = [each for each in offered(complaints()) if " if " not in each]
+    assert not [each for each in orders if "delay" in each]
 
 
 def test_names_that_say_nothing_leave_it_to_the_rows():

@@ -5,8 +5,9 @@ import datetime
 from collections.abc import Sequence
 
 from nacre.evaluate.tables.shift import Difference, Group, Subject
-from nacre.schema import Column, Datetime, Schema
-from nacre.schema.columns.moment import DAY
+from nacre.schema import Column, Schema, Time
+from nacre.schema.columns.clock import clock_text
+from nacre.schema.columns.timed import DAY, UNITS, Timed
 from nacre.schema.written import holds_years
 
 _EPOCH = datetime.datetime(1970, 1, 1)
@@ -23,9 +24,12 @@ class Amount:
         '6,151'
         >>> Amount(Integer(low=1900, high=2020)).text(1952.3)
         '1952'
+        >>> from nacre.schema import Datetime
         >>> seen = Datetime(low="2020-01-01", high="2024-01-01")
         >>> Amount(seen).text(18300.7 * DAY), Amount(seen, difference=True).text(4.0 * DAY)
         ('2020-02-08', '4 days')
+        >>> Amount(Time()).text(0.355 * DAY)
+        '08:31'
     """
 
     column: Column
@@ -33,12 +37,15 @@ class Amount:
 
     def text(self, value: float) -> str:
         """A value, with no more digits than say something."""
-        if not isinstance(self.column, Datetime):
+        if not isinstance(self.column, Timed):
             years = holds_years(self.column) and not self.difference
             return f"{value:.0f}" if years else _number(value)
-        days = self.column.step[-1] in "dw"
+        days = self.column.length % DAY == 0
         if self.difference:
             return _length(value, _LENGTHS[:1] if days else _LENGTHS)
+        if isinstance(self.column, Time):
+            unit = UNITS["min" if self.column.whole(UNITS["min"]) else "s"]
+            return clock_text(min(round(value / unit) * unit, DAY - unit))
         moment = _EPOCH + datetime.timedelta(microseconds=round(value))
         return moment.date().isoformat() if days else moment.isoformat(" ", "minutes")
 

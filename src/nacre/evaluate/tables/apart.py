@@ -5,7 +5,8 @@ import numpy as np
 from nacre.evaluate.tables.rows import Rows
 from nacre.evaluate.tables.shift import Difference
 from nacre.evaluate.tables.shifts import ordered_pairs
-from nacre.schema import Datetime, Schema
+from nacre.schema import Schema
+from nacre.schema.columns.timed import Timed
 from nacre.schema.draft.orders import orders
 from nacre.schema.draft.seen import Seen
 from nacre.schema.facts.bound import Linear
@@ -31,7 +32,7 @@ def values(rows: Rows, difference: Difference) -> np.ndarray:
 
 def _ordered_dates(real: Rows) -> list[tuple[str, str]]:
     """As a draft would suggest them; what follows from two others is left out."""
-    dates = {n: column for n, column in real.schema.columns.items() if isinstance(column, Datetime)}
+    dates = {n: column for n, column in real.schema.columns.items() if isinstance(column, Timed)}
     seen = {
         name: Seen.at(column, real.tick(name), np.isnan(real.values(name)))
         for name, column in dates.items()

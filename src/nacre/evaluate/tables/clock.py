@@ -6,7 +6,7 @@ import numpy as np
 
 from nacre.evaluate.tables.rows import Rows
 from nacre.schema import Datetime
-from nacre.schema.columns.moment import DAY, UNITS
+from nacre.schema.columns.timed import DAY, UNITS
 
 WEEKS = 2  # that dates must reach over, if their days of the week are to be looked at
 THURSDAY = 3  # the first day of 1970, Monday being 0

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from nacre.evaluate.tables.rows import Rows
+from nacre.schema.columns.clock import Time
 from nacre.schema.columns.column import Column
 from nacre.schema.columns.moment import Datetime
 from nacre.schema.constraints.statement import Word
@@ -24,6 +25,7 @@ def nearly_formulas(some: Rows) -> Iterator[Formula]:
     """Formulas of the first numbers and dates, a date plus days included."""
     columns = some.schema.columns
     names = [name for name in some.names if adds_up(columns[name]) and line(columns[name])]
+    names = [name for name in names if not isinstance(columns[name], Time)]  # days lead out of it
     values = {name: amounts(columns[name], some.values(name)) for name in names[:MOST_NUMBERS]}
     names = [name for name, each in values.items() if len(np.unique(each[~np.isnan(each)])) > 2]
     if len(names) > 1:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nacre.evaluate.tables.rows import Coded, Rows
-from nacre.schema import Datetime
+from nacre.schema.columns.timed import Timed
 from nacre.schema.written import value_at, value_names
 
 EXPECTED = 20
@@ -98,7 +98,7 @@ def _beyond(
     np.maximum.at(high, codes, ticks)
     below = rows * (np.searchsorted(ordered, low) / len(ordered))
     above = rows * (1 - np.searchsorted(ordered, high, side="right") / len(ordered))
-    words = ("before", "after") if isinstance(column, Datetime) else ("below", "above")
+    words = ("before", "after") if isinstance(column, Timed) else ("below", "above")
     names = value_names(real.schema, name)
     for word, edge, expected, beyond in (
         (words[0], low, below, others < low[theirs]),

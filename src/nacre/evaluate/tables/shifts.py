@@ -49,7 +49,7 @@ def ordered_pairs(schema: Schema) -> list[tuple[str, str]]:
         for order in rule.demands:
             if not isinstance(order, Order) or order.sign in ("=", "!="):
                 continue
-            if Scale(schema.columns[order.left]).kind in ("number", "time"):
+            if Scale(schema.columns[order.left]).measured:
                 up = order.sign in ("<", "<=")
                 found[(order.left, order.right) if up else (order.right, order.left)] = None
     return list(found)

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from nacre.schema import Column, Datetime, Integer
-from nacre.schema.columns.moment import DAY
+from nacre.schema import Column, Integer, Time
 from nacre.schema.columns.scale import Scale
+from nacre.schema.columns.timed import DAY, Timed
 
 STEPS = [1, 2, 2.5, 5, 10]
 MOST = 5  # intervals; more crowd a small figure
@@ -14,11 +14,13 @@ LARGE = 10_000  # from here on thousands are written as k, millions as M
 CLOSE = 1e-3  # values that differ by less than this share of themselves need every digit
 # From days between ticks to how a moment is written.
 TIMES = {365.0: "%Y", 30.0: "%b %Y", 1.0: "%d %b %Y", 1 / 24: "%d %b %H:%M", 1 / 86_400: "%H:%M:%S"}
+CLOCKS = {1.0: "%H:%M", 1 / 86_400: "%H:%M:%S"}
 CALENDAR = -719_162.0, 2_932_896.0  # the first and the last day that Python knows, from 1970
 
 
 def on_axis(column: Column, units: Any) -> np.ndarray:
-    """The values at places between 0 (the column's low) and 1 (its high); dates in days.
+    """The values at places between 0 (the column's low) and 1 (its high); dates and times of day in
+    days.
 
     Examples:
         >>> on_axis(Integer(low=10, high=30), [0, 0.5]).tolist()
@@ -26,7 +28,7 @@ def on_axis(column: Column, units: Any) -> np.ndarray:
     """
     low, high = (float(end) for end in (Scale(column).low, Scale(column).high))
     found = low + np.asarray(units, np.float64) * (high - low)
-    return np.clip(found / DAY, *CALENDAR) if isinstance(column, Datetime) else found
+    return np.clip(found / DAY, *CALENDAR) if isinstance(column, Timed) else found
 
 
 def share_axis(axis: Any) -> None:
@@ -42,10 +44,10 @@ def value_axis(axis: Any, column: Column) -> None:
     from matplotlib.dates import AutoDateFormatter, AutoDateLocator
     from matplotlib.ticker import MaxNLocator
 
-    if isinstance(column, Datetime):
+    if isinstance(column, Timed):
         locator = AutoDateLocator(minticks=2, maxticks=MOST)
         formatter = AutoDateFormatter(locator)
-        formatter.scaled = TIMES
+        formatter.scaled = CLOCKS if isinstance(column, Time) else TIMES
         axis.set_major_locator(locator)
         axis.set_major_formatter(formatter)
         return

@@ -193,7 +193,7 @@ def _take(names: pa.Array, codes: np.ndarray) -> pa.Array:
 
 
 def _has_text(kind: pa.DataType) -> bool:
-    return cells.is_text(kind) or cells.is_number(kind) or cells.is_moment(kind)
+    return cells.has_text(kind)
 
 
 def _value_problems(values: Any) -> list[str]:

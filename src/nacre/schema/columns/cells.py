@@ -19,6 +19,7 @@ DATE = (
     r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
     r"([ T]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?)?"
 )
+CLOCK = r"^([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?$"
 ZONE = r"(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)"
 YEARS = (-62_135_596_800_000_000, 253_402_300_800_000_000)  # 1 and 10000, in microseconds
 
@@ -47,6 +48,16 @@ def is_number(kind: pa.DataType) -> bool:
 def is_moment(kind: pa.DataType) -> bool:
     """Whether cells of this type are dates or points in time."""
     return pa.types.is_timestamp(kind) or pa.types.is_date(kind)
+
+
+def is_clock(kind: pa.DataType) -> bool:
+    """Whether cells of this type are times of day."""
+    return bool(pa.types.is_time(kind))
+
+
+def has_text(kind: pa.DataType) -> bool:
+    """Whether each cell of this type has a text of its own, as `cell_names` writes it."""
+    return is_text(kind) or is_number(kind) or is_moment(kind) or is_clock(kind)
 
 
 def plain(array: pa.Array) -> pa.Array:
@@ -156,6 +167,25 @@ def _parse_moments(cells: pa.Array) -> tuple[pa.Array, np.ndarray]:
     return pc.coalesce(here, pc.cast(there, micro)), mask(unreadable)
 
 
+def clocks(array: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cells as microseconds since midnight, and masks: missing, unreadable.
+
+    Times of day are those of the first of January 1970, which `moments` reads.
+    """
+    array = plain(array)
+    if is_text(array.type):
+        array = text(array)
+        fits = pc.match_substring_regex(array, CLOCK)
+        long = pc.replace_substring_regex(array, r"^(\d):", r"0\1:")
+        day = pa.scalar("1970-01-01", array.type)
+        there = pc.binary_join_element_wise(day, long, pa.scalar(" ", array.type))
+        other = pc.if_else(
+            says_nothing(array), pa.scalar(None, array.type), pa.scalar("?", array.type)
+        )
+        array = pc.if_else(fits, there, other)  # of no cell, nothing
+    return moments(array)
+
+
 def _day_exists(dates: pa.Array) -> pa.Array:
     """Whether the day is in its month: Arrow refuses a whole column for one 30 February."""
     firsts = pc.replace_substring_regex(dates, r"^(.{7}).*", r"\1-01")
@@ -167,11 +197,12 @@ def _day_exists(dates: pa.Array) -> pa.Array:
 
 
 def microseconds(array: pa.Array) -> np.ndarray:
-    """Points in time as int64 microseconds; those too far away for that stop at the end."""
+    """Points in time, or times of day, as int64 microseconds; beyond all these they stop."""
     if pa.types.is_date32(array.type):
         counts, unit = pc.cast(array.view(pa.int32()), pa.int64()), 86_400_000_000
     else:
-        counts = array.view(pa.int64())
+        counts = array.view(pa.int32() if pa.types.is_time32(array.type) else pa.int64())
+        counts = pc.cast(counts, pa.int64())
         unit = {"s": 1_000_000, "ms": 1000, "us": 1, "ns": 0}.get(
             getattr(array.type, "unit", "ms"), 1000
         )

@@ -16,10 +16,7 @@ PARTS = {"Y": r"\d{4}", "m": r"\d{1,2}", "d": r"\d{1,2}", "H": r"\d{1,2}", "M": 
 PARTS["S"] = r"\d{2}"
 NEEDED = ("Y", "m", "d")
 FORMS = "Use %Y, %m and %d, and %H, %M, %S where there is a time of day, such as %d.%m.%Y %H:%M."
-CLOCK = (
-    "A time of day without a date is a whole number here: write 08:30 as 510, minutes from 0 to "
-    "1439, or join it with its date."
-)
+CLOCK = "Times of day without a date, such as 08:30, have the type `time`."
 
 
 @final

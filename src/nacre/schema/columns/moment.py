@@ -12,31 +12,17 @@ import numpy as np
 import pyarrow as pa
 
 from nacre.schema.columns import cells
-from nacre.schema.columns.column import (
-    NOT_A_DATE,
-    OUT_OF_RANGE,
-    Column,
-    Reading,
-    as_flag,
-    settle,
-    shown,
-)
+from nacre.schema.columns.column import NOT_A_DATE, Reading, as_flag, settle, shown
 from nacre.schema.columns.date_format import DateFormat
-from nacre.schema.columns.grid import lattices
+from nacre.schema.columns.timed import DAY, STEPS, Timed, step_length
 
-DAY = 86_400_000_000
-UNITS = {"us": 1, "ms": 1000, "s": 10**6, "min": 60 * 10**6, "h": 3600 * 10**6, "d": DAY}
 WEEK = 7
-UNITS["w"] = WEEK * DAY
-HALF_HOUR = 30 * UNITS["min"]
 WEEKLY = 26 * WEEK  # of so many days, what is told apart is weeks, and the days of all of them
-# What people round times to, each a multiple of the one before.
-ROUND = (10**3, 10**6, *(minutes * UNITS["min"] for minutes in (1, 5, 15, 30)), UNITS["h"], DAY)
 
 
 @final
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Datetime(Column):
+class Datetime(Timed):
     """Points in time from `low` to `high` in whole steps; tick = floor((x - low) / step).
 
     A `high` without a time of day includes that whole day. Times with a zone are read as UTC.
@@ -70,10 +56,8 @@ class Datetime(Column):
                     f"{name}={shown(value)} must be a date such as 2024-12-31, "
                     "or a time such as 2024-12-31T18:30."
                 )
-        if _step(self.step) is None:
-            found.append(
-                f"step={shown(self.step)} must be a number and a unit, such as 1d, 1h, 15min, 1s."
-            )
+        if step_length(self.step) is None:
+            found.append(f"step={shown(self.step)} {STEPS.format('1d, 1h, 15min, 1s')}")
         if self.format is not None:
             found += DateFormat(self.format).problems()
         if found:
@@ -97,16 +81,12 @@ class Datetime(Column):
     @cached_property
     def length(self) -> int:
         """Of a tick, in microseconds."""
-        return _step(self.step) or 1
+        return step_length(self.step) or 1
 
     @property
     def whole_days(self) -> bool:
         """Whether every tick is midnight, so that decoded values are dates."""
         return self.whole(DAY)
-
-    def whole(self, unit: int) -> bool:
-        """Whether every tick is a whole number of so many microseconds since 1970."""
-        return self.length % unit == 0 and self.start % unit == 0
 
     def accepts(self, kind: pa.DataType) -> bool:
         """See `Column`."""
@@ -121,22 +101,11 @@ class Datetime(Column):
         array = self.present(array)
         if self.format is not None:
             array = DateFormat(self.format).read(array)
-        values, missing, unreadable = cells.moments(array)
-        # Compared by tick: with step 1d, an evening of the last day is within the range.
-        end = self.start + (self.ticks + 1) * self.length
-        outside = ((values < self.start) | (values >= end)) & ~missing & ~unreadable
-        ticks = (np.clip(values, self.start, end - 1) - self.start) // self.length
-        return Reading.of_ticks(
-            ticks,
-            missing=missing,
-            unreadable={NOT_A_DATE: unreadable},
-            changed={} if self.clamp else {OUT_OF_RANGE: outside},
-            nullable=self.nullable,
-        )
+        return self.reading(cells.moments(array), unreadable=NOT_A_DATE, clamp=self.clamp)
 
     def write(self, values: np.ndarray, missing: np.ndarray | None) -> pa.Array:
         """See `Column`."""
-        micro = self.start + values * self.length
+        micro = self.moments(values)
         if self.whole_days:
             days = pa.array((micro // DAY).astype(np.int32), pa.int32(), mask=missing)
             return days.view(pa.date32())
@@ -156,20 +125,14 @@ class Datetime(Column):
         """See `Column`; of many days, the seven days of the week."""
         if self.whole_days and self.length == DAY:
             return tuple((WEEK, day) for day in range(WEEK)) if self.stretch > 1 else ()
-        return lattices(self.start, self.length, ROUND, self.ticks)
+        return self.round_times()
 
     @property
     def stretch(self) -> int:
         """See `Column`: a week of many days, half an hour of a day."""
         if self.whole_days and self.length == DAY:
             return WEEK if self.ticks >= WEEKLY else 1
-        within = (self.ticks + 1) * self.length <= DAY
-        return max(1, HALF_HOUR // self.length) if within else 1
-
-    @property
-    def size(self) -> None:
-        """See `Column`."""
-        return
+        return self.half_hours()
 
 
 def iso_day(day: int) -> str:
@@ -203,11 +166,3 @@ def _moment(value: Any) -> int | None:
     except (TypeError, ValueError):
         return None
     return (moment - datetime.datetime(1970, 1, 1)) // datetime.timedelta(microseconds=1)
-
-
-def _step(step: Any) -> int | None:
-    """Microseconds of a step such as "15min"."""
-    found = re.fullmatch(r"([1-9]\d{0,8})\s*([a-z]+)", step) if isinstance(step, str) else None
-    if found is None or found[2] not in UNITS:
-        return None
-    return int(found[1]) * UNITS[found[2]]

@@ -40,6 +40,8 @@ def cell_names(array: pa.Array) -> pa.Array:
         return _numbers(pc.cast(array, pa.float64(), safe=False))
     if pa.types.is_timestamp(kind):
         return _moments(array)
+    if cells.is_clock(kind):
+        return _clocks(array)
     return pc.cast(array, pa.string())
 
 
@@ -76,3 +78,11 @@ def _moments(array: pa.Array) -> pa.Array:
     named = pc.cast(pc.if_else(known, counts, None).view(pa.timestamp("us")), pa.string())
     named = pc.replace_substring_regex(named, r"\.0+$", "")
     return pc.coalesce(named, pc.if_else(pc.invert(known), BEYOND, None))
+
+
+def _clocks(array: pa.Array) -> pa.Array:
+    """Likewise times of day."""
+    counts = pa.array(cells.microseconds(array), mask=cells.mask(pc.is_null(array)))
+    return pc.replace_substring_regex(
+        pc.cast(counts.view(pa.time64("us")), pa.string()), r"\.0+$", ""
+    )

@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 from nacre.errors import NacreError
 from nacre.schema.columns import cells
 from nacre.schema.columns.category import Boolean, Categorical, Ordinal
+from nacre.schema.columns.clock import Time
 from nacre.schema.columns.column import Column, shown
 from nacre.schema.columns.date_format import DateFormat
-from nacre.schema.columns.moment import DAY, Datetime
+from nacre.schema.columns.moment import Datetime
 from nacre.schema.columns.numeric import Integer, Real
 from nacre.schema.columns.span import Value
+from nacre.schema.columns.timed import DAY, Timed
 from nacre.schema.table import listed
 
-Kind = Literal["number", "time", "text", "truth"]
+Kind = Literal["number", "time", "clock", "text", "truth"]
 DATE_ALONE = re.compile(r"\s*\d{4}-\d\d-\d\d\s*")
 
 
@@ -31,7 +33,8 @@ DATE_ALONE = re.compile(r"\s*\d{4}-\d\d-\d\d\s*")
 class Scale:
     """The values of a column as numbers that compare like them, from `low` to `high`.
 
-    Numbers are themselves, times microseconds since 1970, values of a list their places in it.
+    Numbers are themselves, times microseconds since 1970 or since midnight, values of a list their
+    places in it.
     """
 
     column: Column
@@ -43,12 +46,19 @@ class Scale:
             return "number"
         if isinstance(self.column, Datetime):
             return "time"
+        if isinstance(self.column, Time):
+            return "clock"
         return "truth" if isinstance(self.column, Boolean) else "text"
+
+    @property
+    def measured(self) -> bool:
+        """Whether values have a distance: numbers, points in time, times of day."""
+        return self.kind in ("number", "time", "clock")
 
     @property
     def ordered(self) -> bool:
         """Whether one value can be less than another."""
-        return self.kind in ("number", "time") or isinstance(self.column, Ordinal)
+        return self.measured or isinstance(self.column, Ordinal)
 
     @property
     def dense(self) -> bool:
@@ -92,8 +102,8 @@ class Scale:
             return self.column.grid.units(np.asarray(places, np.int64))
         if isinstance(self.column, Real):
             return np.asarray(self.column.write(places, None).to_numpy(zero_copy_only=False))
-        if isinstance(self.column, Datetime):
-            return cells.moments(self.column.write(places, None))[0]
+        if isinstance(self.column, Timed):
+            return self.column.moments(places)
         return places
 
     def span(self, value: Any) -> tuple[Value, Value]:
@@ -112,6 +122,8 @@ class Scale:
             return self._number(value, array)
         if self.kind == "time":
             return self._time(value, array)
+        if self.kind == "clock":
+            return self._clock(value, array)
         place = self._place(value, array)
         return place, place
 
@@ -164,6 +176,13 @@ class Scale:
             raise NacreError(f"{shown(value)} is not a date such as 2024-12-31{form}")
         first = int(moments[0])
         return first, first + (DAY - 1 if day else 0)
+
+    def _clock(self, value: Any, array: pa.Array) -> tuple[Value, Value]:
+        known = self.column.accepts(array.type)
+        times, missing, unreadable = cells.clocks(array if known else pa.array(["?"]))
+        if missing[0] or unreadable[0]:
+            raise NacreError(f"{shown(value)} is not a time of day such as 08:30")
+        return int(times[0]), int(times[0])
 
     def _place(self, value: Any, array: pa.Array) -> int:
         names = self.names

@@ -34,8 +34,9 @@ RANGES = (
     r"(?:under|below|until|up to|at most)\s+(?P<high>.+)",
 )
 EXAMPLES = {
-    "number": ("18..65", "80..", "..5"),
-    "date": ("2024-01-01..2024-06-30", "2024-07-01..", "..2023-12-31"),
+    "number": ("number", "18..65, 80.., ..5"),
+    "time": ("date", "2024-01-01..2024-06-30, 2024-07-01.., ..2023-12-31"),
+    "clock": ("time of day", "08:00..11:59, 18:00.., ..07:30"),
 }
 
 
@@ -122,11 +123,11 @@ def _read(name: str, text: str, columns: Mapping[str, Column]) -> Any:
         (values,) = csv.reader([text], skipinitialspace=True, strict=True)
     except (csv.Error, ValueError):
         raise NotUnderstood(f"'{name}': the quotes in {text} do not match.") from None
-    if len(values) == 1 and Scale(columns[name]).kind in ("number", "time"):
-        kind = "number" if Scale(columns[name]).kind == "number" else "date"
+    if len(values) == 1 and Scale(columns[name]).measured:
+        kind, ranges = EXAMPLES[Scale(columns[name]).kind]
         raise NotUnderstood(
             f"'{name}': {shown(text)} is not a {kind}. Write a {kind}, several with commas between "
-            f"them, or a range: {', '.join(EXAMPLES[kind])}."
+            f"them, or a range: {ranges}."
         )
     return [value.strip() for value in values] if len(values) > 1 else values[0]
 

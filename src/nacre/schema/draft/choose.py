@@ -13,30 +13,33 @@ import pyarrow.compute as pc
 from nacre.errors import NacreError
 from nacre.schema.columns import cells
 from nacre.schema.columns.category import Boolean, Categorical, Ordinal
+from nacre.schema.columns.clock import Time, clock_text
 from nacre.schema.columns.column import Column
-from nacre.schema.columns.date_format import CLOCK
-from nacre.schema.columns.moment import DAY, UNITS, Datetime
+from nacre.schema.columns.moment import Datetime
 from nacre.schema.columns.numeric import DIGITS, LARGEST_INTEGER, Integer, Real
+from nacre.schema.columns.timed import DAY, UNITS, step_length
 from nacre.schema.draft import guess, offers
 from nacre.schema.draft.guess import ENOUGH, FEW, Note
 from nacre.schema.draft.names import is_code
 from nacre.schema.draft.outward import (
+    EPOCH,
     LARGEST,
     MONTH,
+    clock_unit,
     has_round,
     outward,
+    outward_clock,
     outward_days,
     outward_real,
     unit_of,
 )
 from nacre.schema.draft.sketch import CLASSES, Sketch
-from nacre.schema.draft.times import ISO, PLAIN, STEPS, Times
+from nacre.schema.draft.times import CLOCK, ISO, PLAIN, Times
 
 DROP = "leave it out (--drop)"
-EPOCH = datetime.datetime(1970, 1, 1)
 SHOWN = 8  # values that a remark may list
 COMMA = r"^[+-]?\d{1,3}([ .']?\d{3})*,\d+$|^[+-]?\d+,\d+$"
-TIME_OF_DAY = r"^\s*([01]?[0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?\s*$"
+EVEN = "every value is a step from `low`."
 
 
 @final
@@ -75,6 +78,8 @@ class Choice:
             return Boolean(nullable=sketch.gaps), []
         if sketch.numbers and not (PLAIN in sketch.ways and self.total >= ENOUGH):
             return self._number(())
+        if CLOCK in sketch.ways:
+            return self._clock()
         if sketch.ways:
             return self._moment()
         if texts := guess.text_codes(sketch):
@@ -208,7 +213,7 @@ class Choice:
                 names = tuple(str(each) for each in shared)
                 notes = [*notes, Note("single values that many rows share", said, names=names)]
         if getattr(column, "step", None) not in (None, 1):
-            notes = [*notes, Note("values in even steps", "every value is a step from `low`.")]
+            notes = [*notes, Note("values in even steps", EVEN)]
         if (offered := offers.missing_codes(column, sampled)) is not None:
             return column, [*notes, offered]
         end = guess.tail(column, sampled)
@@ -231,8 +236,6 @@ class Choice:
                 f"or {DROP}."
             )
         if sketch.distinct is None or len(sketch.distinct) > self.limit:
-            if self._all_like(TIME_OF_DAY):
-                raise NacreError(f"its texts are times of day. {CLOCK} Or {DROP}.")
             raise NacreError(
                 f"more than {self.limit:,} different texts. If it is a name, an identifier or free "
                 f"text, {DROP}; otherwise list its public values in the schema yourself."
@@ -287,13 +290,42 @@ class Choice:
             if other != text and other in sketch.ways:
                 said = f"the day may stand first or second: it could be {other}, too."
                 notes.append(Note("day and month may be the other way round", said))
-        step = STEPS[times.step]
+        step = times.step_text
         if text is None and (text := self._as_it_came(step)) is not None:
             notes.append(Note("", "see `format`: times are written as they came."))
         low, high, moved = self._days(times, UNITS[step[1:]])
         nullable = sketch.gaps or sketch.blanks
         column = Datetime(low=low, high=high, step=step, format=text, nullable=nullable)
         return column, notes + moved
+
+    def _clock(self) -> tuple[Column, list[Note]]:
+        """Times of day; lengths of time may be written so, too, which only a person can tell."""
+        sketch, times = self.sketch, self.sketch.ways[CLOCK]
+        step = times.step_text
+        length = step_length(step) or 1
+        if self.total < ENOUGH and length > UNITS["min"]:  # nothing is guessed of few rows
+            step, length = "1min", UNITS["min"]
+        said = "lengths of time rather than times of day? Then write them as minutes, in numbers."
+        notes = [Note("taken for times of day", said)]
+        if length > UNITS["min"]:
+            notes.append(Note("values in even steps", EVEN))
+        first, last = times.first, times.last
+        if first == last:  # a constant still needs two bounds
+            first, last = (
+                (first, first + length) if first + length < DAY else (first - length, last)
+            )
+        held = {"low": times.first_rows, "high": times.last_rows}
+        ends = self._to_round(clock_unit(first, last, step=length) > length, held)
+        low, high = map(clock_text, outward_clock(first, last, ends, step=length))
+        seconds = "%H:%M:%S" in sketch.ways and length % UNITS["min"] == 0
+        column = Time(
+            low=low,
+            high=high,
+            step=step,
+            format="%H:%M:%S" if seconds else None,
+            nullable=sketch.gaps or sketch.blanks,
+        )
+        return column, notes + _moved(ends)
 
     def _as_it_came(self, step: str) -> str | None:
         """The way of writing in ISO 8601, where a table of this step would be written otherwise."""

@@ -50,7 +50,7 @@ def constants(columns: Mapping[str, Column], seen: Mapping[str, Seen]) -> list[C
     fare = 89`.  Not where the one column determines the other altogether: a look-up table says
     that.  Nor what follows from another: of the ticket's kind where its group says it.
     """
-    lists = [name for name, column in columns.items() if _is_list(column)][:MOST_LISTS]
+    lists = [name for name, column in columns.items() if is_list(column)][:MOST_LISTS]
     numbers = [name for name, column in columns.items() if _is_number(column)][:MOST_NUMBERS]
     offered: list[Constant] = []
     for names in (numbers, lists):
@@ -95,11 +95,12 @@ def _chosen(found: list[Constant]) -> list[Constant]:
     return chosen
 
 
-def _is_list(column: Column) -> bool:
+def is_list(column: Column) -> bool:
+    """Whether it lists few enough values to look at each."""
     return isinstance(column, Categorical | Ordinal | Boolean) and column.size <= MOST_VALUES
 
 
-def _is_listed(column: Column, place: int) -> bool:
+def has_name(column: Column, place: int) -> bool:
     """Whether a place has a name of its own: what was gathered as `other` has none."""
     return not isinstance(column, Categorical) or place < len(column.values)
 
@@ -126,7 +127,7 @@ def _of(
         return
     for value, rows in constant.items():
         place = int(other.places[rows][0])
-        if not (_is_listed(columns[by], value) and _is_listed(columns[name], place)):
+        if not (has_name(columns[by], value) and has_name(columns[name], place)):
             continue
         if _telling(columns[name], other, rows, place):
             given = Word.of_value(name_of(columns[by], value), tuple(columns))
@@ -142,12 +143,12 @@ def _telling(column: Column, other: Seen, rows: NDArray[np.bool_], place: int) -
     share = float(here[known].mean())
     if share >= 1 or -float(rows.sum()) * math.log(share) < BY_CHANCE:
         return False
-    return not _is_list(column) or float(here[known & ~rows].mean()) <= OTHERS
+    return not is_list(column) or float(here[known & ~rows].mean()) <= OTHERS
 
 
 def _written(columns: Mapping[str, Column], name: str, place: int) -> str:
     """A value as a constraint writes it."""
-    if _is_list(columns[name]):
+    if is_list(columns[name]):
         return str(Word.of_value(name_of(columns[name], place), tuple(columns)))
     amount = Scale(columns[name]).values(np.array([place]))[0].item()
     return str(int(amount) if amount == int(amount) else amount)

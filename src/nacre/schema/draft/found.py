@@ -18,11 +18,12 @@ from typing import final
 from nacre.schema import document
 from nacre.schema.columns.category import Categorical, Ordinal
 from nacre.schema.columns.column import Column
-from nacre.schema.columns.moment import Datetime
 from nacre.schema.columns.numeric import Integer, Real
+from nacre.schema.columns.timed import Timed
 from nacre.schema.draft.guess import FEW, Note
 from nacre.schema.draft.sketch import Sketch
 from nacre.schema.draft.suggested import Suggested
+from nacre.schema.draft.times import times_of
 from nacre.schema.schema import Schema
 from nacre.schema.table import listed
 
@@ -53,7 +54,7 @@ def _ends(column: Column, sketch: Sketch) -> dict[str, int]:
         inner = sketch.low < column.low
         low = sketch.inner_low_rows if inner else sketch.low_rows
         return {"low": low, "high": sketch.high_rows}
-    if isinstance(column, Datetime) and (times := sketch.ways.get(column.format)) is not None:
+    if isinstance(column, Timed) and (times := times_of(sketch.ways, column)) is not None:
         return {"low": times.first_rows, "high": times.last_rows}
     return {}
 

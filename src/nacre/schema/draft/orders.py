@@ -1,4 +1,4 @@
-"""Numbers and dates that never exceed others, where that is no matter of course."""
+"""Numbers, dates and times of day that never exceed others, where that is no matter of course."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from nacre.schema.columns.clock import Time
 from nacre.schema.columns.column import Column
 from nacre.schema.columns.moment import Datetime
 from nacre.schema.columns.numeric import Integer, Real
@@ -28,11 +29,11 @@ Values: TypeAlias = dict[str, np.ndarray]
 
 
 def orders(columns: Mapping[str, Column], seen: Mapping[str, Seen]) -> list[tuple[Pair, str]]:
-    """Pairs that rows keep, and the sign: first the dates, then the numbers, the boldest first.
+    """Pairs that rows keep, and the sign: first dates and times, then numbers, the boldest first.
 
     What follows from two others is left out.  Where no two values are equal both signs are there.
     """
-    dates = _values(columns, seen, Datetime)
+    dates, clocks = (_values(columns, seen, kind) for kind in (Datetime, Time))
     numbers = _values(columns, seen, Integer | Real)
     chances = {pair: _chance(numbers, pair) for pair in _kept(numbers)}
     bold = {
@@ -42,7 +43,7 @@ def orders(columns: Mapping[str, Column], seen: Mapping[str, Seen]) -> list[tupl
     }
     boldest = sorted(_fewest(bold), key=lambda pair: -bold[pair])[:MOST_ORDERS]
     return [
-        *((pair, "<=") for pair in sorted(_fewest(list(_kept(dates))))),
+        *((pair, "<=") for pair in sorted(_fewest([*_kept(dates), *_kept(clocks)]))),
         *((pair, sign) for pair in boldest for sign in _signs(columns, numbers, pair)),
     ]
 

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from nacre.schema.columns.category import Boolean, Categorical, Ordinal
 from nacre.schema.columns.column import Column
-from nacre.schema.columns.moment import DAY
+from nacre.schema.columns.moment import Datetime
 from nacre.schema.columns.numeric import Integer
 from nacre.schema.columns.scale import Scale
+from nacre.schema.columns.timed import DAY
 from nacre.schema.facts.amounts import adds_up, amounts, half_step, line, listed_numbers
 from nacre.schema.facts.times import is_date
 
@@ -100,7 +101,9 @@ class Numbers:
             every = slice(None, None, max(1, len(each.places) // ROWS))
             gone = each.missing[every]
             places = Scale(column).values(np.where(gone, 0, each.places[every]))
-            values = amounts(column, places) - (NEAR_MOST_DATES if is_date(column) else 0)
+            values = amounts(column, places) - (
+                NEAR_MOST_DATES if isinstance(column, Datetime) else 0
+            )
             found[name] = np.where(gone, np.nan, values)
         several = tuple(name for name, each in found.items() if _varies(each))
         values = (
@@ -136,7 +139,7 @@ class Numbers:
 
     @property
     def dates(self) -> set[str]:
-        """Those that are points in time."""
+        """Those that are points in time, or times of day."""
         return {name for name in self.names if is_date(self.columns[name])}
 
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from nacre.schema.columns import cells
 from nacre.schema.columns.grid import COMMON
 from nacre.schema.columns.numeric import LARGEST_INTEGER
-from nacre.schema.draft.times import Ways, every_way, extreme, still, still_numbers
+from nacre.schema.draft.times import CLOCK, Ways, every_way, extreme, still, still_numbers
 
 MOST_DECIMALS = 6  # more than these are taken for a measurement, not for a way of writing
 CLASSES = 20  # more different numbers than these are a quantity
@@ -36,7 +36,7 @@ class Sketch:
         gaps: some cell is null or empty.
         blanks: some cell has a word for no value, a gap if the others are numbers or times.
         numbers, truths: whether every value is a number, true or false.
-        ways: the ways of writing dates in which every value is one.
+        ways: the ways of writing dates or times of day in which every value is one.
         codes: some value looks like a number but is written like a code, such as 007.
         number_rows, odd_rows: how many rows hold a number, and how many another text.
         low, high, decimals: of the finite numbers; None for more decimals than are counted.
@@ -85,7 +85,7 @@ class Sketch:
             ways = still_numbers(self.ways, values, rows)
             after = dataclasses.replace(self, ways=ways, truths=False)
             return after._add_numbers(array, np.ones(len(array)))._remember(values, rows)
-        if cells.is_moment(kind):
+        if cells.is_moment(kind) or cells.is_clock(kind):
             after = dataclasses.replace(self, numbers=False, truths=False)
             return after._add_moments(array, np.ones(len(array)))
         return dataclasses.replace(self, unsupported=str(kind))
@@ -159,7 +159,8 @@ class Sketch:
 
     def _add_moments(self, array: pa.Array, rows: np.ndarray) -> Sketch:
         missing = cells.mask(pc.is_null(array))
-        ways: Ways = {text: times for text, times in self.ways.items() if text is None}
+        one = CLOCK if cells.is_clock(array.type) else None
+        ways: Ways = {text: times for text, times in self.ways.items() if text == one}
         after = self._count(seen=not missing.all(), gaps=bool(missing.any()))
         return dataclasses.replace(after, ways=still(ways, array, rows))
 

@@ -30,6 +30,8 @@ def stays(numbers: Numbers) -> Iterator[Formula]:
     counts = [name for name in numbers.names if name not in numbers.dates][:MOST_NUMBERS]
     about: list[Formula] = []
     for start, end in itertools.permutations(dates, 2):
+        if type(numbers.columns[start]) is not type(numbers.columns[end]):
+            continue
         between = numbers.values[:, place[end]] - numbers.values[:, place[start]]
         if (between > 0).sum() < ENOUGH or (between < 0).sum() > (between > 0).sum():
             continue

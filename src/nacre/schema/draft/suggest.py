@@ -6,7 +6,7 @@ Whether they are public, only a person can know: a draft lists them as comments.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from nacre.schema.check import examine
 from nacre.schema.columns.column import Column
@@ -17,6 +17,7 @@ from nacre.schema.draft.gaps import common_gaps, told_gaps
 from nacre.schema.draft.guess import ENOUGH
 from nacre.schema.draft.orders import Pair, orders, statement
 from nacre.schema.draft.products import products
+from nacre.schema.draft.ranges import Range, ranges, strongest
 from nacre.schema.draft.sample import Sample
 from nacre.schema.draft.seen import Numbers, Seen
 from nacre.schema.draft.stays import stays
@@ -30,6 +31,8 @@ from nacre.schema.facts.statement import Fact, Formula
 from nacre.schema.facts.understand import understand_facts
 from nacre.schema.schema import Schema
 from nacre.schema.table import Batches
+
+Told = TypeVar("Told", Constant, Range, Constant | Range)
 
 
 def suggestions(schema: Schema, sample: Sample, again: Callable[[], Batches] | None) -> Suggested:
@@ -45,7 +48,9 @@ def suggestions(schema: Schema, sample: Sample, again: Callable[[], Batches] | N
     facts = compatible(facts, columns, label)
     ordered = orders(columns, seen)
     fixed = constants(columns, seen)
-    said = [*(statement(*each) for each in ordered), *(each.said for each in fixed)]
+    narrow = ranges(columns, seen, persons=schema.unit is not None)
+    told: list[Constant | Range] = [*fixed, *strongest(_unsaid(narrow, facts, columns, label))]
+    said = [*(statement(*each) for each in ordered), *(each.said for each in told)]
     broken = _broken(schema, facts, said, pass_over)
     facts = [fact for fact in facts if not broken.get(str(fact))]
     kept = [each for each in ordered if not broken.get(statement(*each))]
@@ -54,7 +59,7 @@ def suggestions(schema: Schema, sample: Sample, again: Callable[[], Batches] | N
         tuple(fact.plain() for fact in facts),
         (
             *(statement(*each) for each in telling(kept, facts, columns, label)),
-            *_unsaid(fixed, broken, facts, columns, label),
+            *(e.said for e in _unsaid(told, facts, columns, label) if not broken.get(e.said)),
         ),
         rows=rows.num_rows if some else sample.seen,
         some=some,
@@ -103,31 +108,40 @@ def telling(
 
 
 def _unsaid(
-    fixed: Sequence[Constant],
-    broken: Mapping[str, int],
+    told: Sequence[Told],
     facts: Sequence[Fact],
     columns: Mapping[str, Column],
     label: str | None,
-) -> list[str]:
-    """Constants that all rows keep, but for those that a fact says anyway.
+) -> list[Told]:
+    """Constants and ranges, but for those that a fact says anyway.
 
-    That of a number which a fact computes, and that of two lists of which the one determines the
-    other: where a group has one code only, the look-up table says which.
+    That of a number which a fact computes, that of two lists of which the one determines the other
+    (where a group has one code only, the look-up table says which), and the range of a band.
     """
     _, bound, _ = understand_facts(facts, columns, label, known=True)
     computed = {each.column for each in bound}
     pairs = {frozenset((each.column, source)) for each in bound for source in each.sources}
     numbers = {name for name, column in columns.items() if column.ticks is not None}
     return [
-        each.said
-        for each in fixed
-        if not broken.get(each.said)
+        each
+        for each in told
+        if not (each.name in numbers and each.name in computed)
         and (
-            each.name not in computed
-            if each.name in numbers
-            else frozenset((each.name, each.by)) not in pairs
+            each.name not in _origins(each.by, bound)
+            if isinstance(each, Range)
+            else each.name in numbers or frozenset((each.name, each.by)) not in pairs
         )
     ]
+
+
+def _origins(name: str, bound: Sequence[BoundFact]) -> set[str]:
+    """The columns that a column is computed from, and those that these are."""
+    sources = {each.column: set(each.sources) for each in bound}
+    found, waiting = set[str](), {name}
+    while waiting:
+        waiting = {source for each in waiting for source in sources.get(each, ())} - found
+        found |= waiting
+    return found
 
 
 def _broken(

@@ -1,4 +1,4 @@
-"""The points in time that a column has shown, in every way of writing them that still fits."""
+"""The dates or times of day that a column has shown, in every way of writing that still fits."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nacre.schema.columns import cells
+from nacre.schema.columns.clock import Time
 from nacre.schema.columns.date_format import DateFormat
-from nacre.schema.columns.moment import UNITS
+from nacre.schema.columns.timed import Timed, step_length
 
 STEPS = ("1d", "1h", "1min", "1s", "1ms", "1us")
+CLOCK_STEPS = ("1h", "30min", "15min", "5min", "1min", "1s", "1ms", "1us")
 DAYS = (
     "%Y%m%d",
     "%Y/%m/%d",
@@ -30,6 +33,8 @@ FORMATS = (
     *(day + time for day in DAYS for time in ("", " %H:%M", " %H:%M:%S")),
     *("%Y%m%d" + time for time in ("T%H%M", "T%H%M%S", "%H%M%S")),
 )
+CLOCK = "time of day"  # however it is written
+CLOCKS = {CLOCK: cells.CLOCK, "%H:%M": r"^\d+:\d+$", "%H:%M:%S": r"^\d+:\d+:\d+$"}
 PLAIN = "%Y%m%d"  # which whole numbers may be, too
 LEAST = 6  # digits of a date: 1/2/2024
 YEARS = (1800_01_01, 2200_12_31)  # where a whole number of eight digits is a day
@@ -38,24 +43,30 @@ YEARS = (1800_01_01, 2200_12_31)  # where a whole number of eight digits is a da
 @final
 @dataclasses.dataclass(frozen=True)
 class Times:
-    """The first and last moment, how many rows hold each, and the step (a place in `STEPS`)."""
+    """The first and last moment, how many rows hold each, and the step (a place in `steps`)."""
 
     first: int = np.iinfo(np.int64).max
     last: int = np.iinfo(np.int64).min
     first_rows: int = 0
     last_rows: int = 0
     step: int = 0
+    steps: tuple[str, ...] = STEPS
 
     def add(self, values: np.ndarray, rows: np.ndarray) -> Times:
         """After some more of them, each held by so many rows."""
         if not len(values):
             return self
         step = self.step
-        while (values % UNITS[STEPS[step][1:]]).any():
+        while (values % (step_length(self.steps[step]) or 1)).any():
             step += 1
         first, first_rows = extreme(min, values, rows, (self.first, self.first_rows))
         last, last_rows = extreme(max, values, rows, (self.last, self.last_rows))
-        return Times(int(first), int(last), first_rows, last_rows, step)
+        return Times(int(first), int(last), first_rows, last_rows, step, self.steps)
+
+    @property
+    def step_text(self) -> str:
+        """The step as a schema has it."""
+        return self.steps[self.step]
 
 
 Ways: TypeAlias = "Mapping[str | None, Times]"  # by format; None is ISO 8601
@@ -63,7 +74,13 @@ Ways: TypeAlias = "Mapping[str | None, Times]"  # by format; None is ISO 8601
 
 def every_way() -> Ways:
     """All ways of writing, before a cell is seen."""
-    return {None: Times(), **{text: Times() for text in FORMATS}}
+    dates: Ways = {text: Times() for text in (None, *FORMATS)}
+    return {**dates, **{text: Times(steps=CLOCK_STEPS) for text in CLOCKS}}
+
+
+def times_of(ways: Ways, column: Timed) -> Times | None:
+    """What a column of dates or times of day has shown in its own way of writing."""
+    return ways.get(CLOCK if isinstance(column, Time) else getattr(column, "format", None))
 
 
 def still(ways: Ways, array: pa.Array, rows: np.ndarray) -> Ways:
@@ -72,13 +89,12 @@ def still(ways: Ways, array: pa.Array, rows: np.ndarray) -> Ways:
         return ways
     first = array[0].as_py()
     if isinstance(first, str) and sum(letter.isdigit() for letter in first) < LEAST:
-        return {}  # most columns hold no dates at all
+        ways = clocks_of(ways)  # most columns hold no dates at all
     found = {}
     for text, times in ways.items():
         if text is not None and _fails(text, array[:1]):
             continue
-        read = array if text is None else DateFormat(text).read(array)
-        values, missing, unreadable = cells.moments(read)
+        values, missing, unreadable = _read(text, array)
         if not unreadable.any():
             found[text] = times.add(values[~missing], rows[~missing])
     return found
@@ -98,7 +114,22 @@ def still_numbers(ways: Ways, array: pa.Array, rows: np.ndarray) -> Ways:
 
 
 def _fails(text: str, cell: pa.Array) -> bool:
-    return bool(cells.moments(DateFormat(text).read(cell))[2].any())
+    return bool(_read(text, cell)[2].any())
+
+
+def _read(text: str | None, array: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The cells as one way of writing has them, with those that are missing and unreadable."""
+    if text in CLOCKS:
+        values, missing, unreadable = cells.clocks(array)
+        if cells.is_text(array.type):
+            unreadable = unreadable | ~cells.mask(pc.match_substring_regex(array, CLOCKS[text]))
+        return values, missing, unreadable & ~missing
+    return cells.moments(array if text is None else DateFormat(text).read(array))
+
+
+def clocks_of(ways: Ways) -> Ways:
+    """The ways of writing times of day."""
+    return {text: times for text, times in ways.items() if text in CLOCKS}
 
 
 def extreme(

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from nacre.schema.columns.category import Categorical, Ordinal
 from nacre.schema.columns.column import Column, as_number
 from nacre.schema.columns.grid import DIGITS, Grid, digits
-from nacre.schema.columns.moment import DAY, Datetime
 from nacre.schema.columns.numeric import Integer, Real
-from nacre.schema.columns.scale import Scale
 from nacre.schema.columns.span import Spans
+from nacre.schema.columns.timed import DAY, Timed
 
-Amount = Integer | Real | Datetime
+Amount = Integer | Real | Timed
 
 
 def adds_up(column: Column) -> TypeGuard[Amount]:
@@ -46,10 +45,11 @@ def listed_numbers(column: Column) -> NDArray[np.float64] | None:
 def line(column: Column) -> Grid | None:
     """The values of a number or date as whole numbers; None for a number without decimals.
 
-    A date counts microseconds, as `Scale` does; of a list these are the numbers from the least to
-    the largest that a common step leads to.
+    A date or time of day counts microseconds, as `Scale` does; of a list these are the numbers from
+    the least to the largest that a common step leads to.
 
     Examples:
+        >>> from nacre.schema import Datetime
         >>> line(Datetime(low="1970-01-02", high="1970-12-31"))
         Grid(first=86400000000, step=86400000000, decimals=0)
         >>> line(Ordinal(values=["120", "200", "350"]))
@@ -59,10 +59,9 @@ def line(column: Column) -> Grid | None:
         decimals = max(map(digits, numbers.tolist()))
         units = np.rint(numbers * 10**decimals).astype(np.int64)
         return Grid(int(units.min()), math.gcd(*np.diff(np.sort(units)).tolist()) or 1, decimals)
-    if not isinstance(column, Datetime):
+    if not isinstance(column, Timed):
         return column.grid  # type: ignore[attr-defined, no-any-return]
-    first, second = Scale(column).values(np.arange(2)).tolist()
-    return Grid(first, second - first, 0)
+    return Grid(column.start, column.length, 0)
 
 
 def last_step(column: Column) -> int:
@@ -85,14 +84,14 @@ def units_of(column: Column, values: NDArray[Any]) -> NDArray[np.int64]:
 
 def per_amount(column: Column) -> int:
     """How many of the scale's values make one: a day has so many microseconds."""
-    return DAY if isinstance(column, Datetime) else 1
+    return DAY if isinstance(column, Timed) else 1
 
 
 def amounts(column: Column, values: NDArray[Any]) -> NDArray[Any]:
     """Values of the column's scale as what a formula adds up."""
     if (numbers := listed_numbers(column)) is not None:
         return numbers[values]
-    return values / DAY if isinstance(column, Datetime) else values
+    return values / DAY if isinstance(column, Timed) else values
 
 
 def ends(column: Column, spans: Spans) -> tuple[float, float]:

@@ -1,7 +1,8 @@
-"""Dates and units of time in a formula: everything is counted in days.
+"""Dates, times of day and units of time in a formula: everything is counted in days.
 
 A date plus a number of days is a date, and a date minus a date a number of days; so the factors of
-all dates add up to 1 where a date is computed and to 0 where a number is.
+all dates add up to 1 where a date is computed and to 0 where a number is.  So it is with times of
+day, of which numbers need a unit: a day leads out of every day.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+from nacre.schema.columns.clock import Time
 from nacre.schema.columns.column import Column
-from nacre.schema.columns.moment import Datetime
+from nacre.schema.columns.timed import Timed
 from nacre.schema.constraints.statement import NotUnderstood
 from nacre.schema.facts.amounts import half_step
 from nacre.schema.facts.statement import Formula, parse
@@ -26,14 +28,20 @@ DATES = (
 
 
 def is_date(column: Column) -> bool:
-    """Whether it holds points in time."""
-    return isinstance(column, Datetime)
+    """Whether it holds points in time, or times of day."""
+    return isinstance(column, Timed)
+
+
+def kind_of(column: Column) -> str:
+    """What messages call it."""
+    return "time of day" if isinstance(column, Time) else "date"
 
 
 def count_in_days(fact: Formula, name: str, terms: Terms, columns: Mapping[str, Column]) -> Terms:
     """The terms in the unit of what is computed: days, or its own; raises NotUnderstood."""
     dates = [(f, names) for f, names in terms if any(is_date(columns[each]) for each in names)]
     _refuse_dates(fact, name, dates, columns)
+    _refuse_mixed(name, dates, columns)
     _refuse_units(fact, name, columns, dated=bool(dates) or is_date(columns[name]))
     own = days(fact.unit)
     return [
@@ -73,7 +81,10 @@ def _refuse_dates(fact: Formula, name: str, dates: Terms, columns: Mapping[str, 
     mentioned = list(
         dict.fromkeys(each for _, names in dates for each in names if is_date(columns[each]))
     )
-    kinds = f"{listed(mentioned)} {'is a date' if len(mentioned) == 1 else 'are dates'}"
+    called = {kind_of(columns[each]) for each in mentioned}
+    many = "dates" if called == {"date"} else "times"
+    one = f"is a {min(called, default='date')}"
+    kinds = f"{listed(mentioned)} {one if len(mentioned) == 1 else f'are {many}'}"
     if any(len(names) > 1 for _, names in dates):
         raise NotUnderstood(f"{kinds}, and a date is not multiplied by a column. {DATES}.")
     total = sum((factor for factor, _ in dates), Fraction(0))
@@ -81,14 +92,26 @@ def _refuse_dates(fact: Formula, name: str, dates: Terms, columns: Mapping[str, 
         raise NotUnderstood(f"{kinds}, and this adds up to neither a date nor a number. {DATES}.")
     if is_date(columns[name]) and fact.percent:
         raise NotUnderstood(
-            f"'{name}' is a date, which has no percent. Say `within 1`, in days, or `within 30 "
-            "minutes`."
+            f"'{name}' is a {kind_of(columns[name])}, which has no percent. Say `within 1`, in "
+            "days, or `within 30 minutes`."
         )
     if is_date(columns[name]) and not total:
-        raise NotUnderstood(f"'{name}' is a date, and this adds up to a number. {DATES}.")
+        kind = kind_of(columns[name])
+        raise NotUnderstood(f"'{name}' is a {kind}, and this adds up to a number. {DATES}.")
     if not is_date(columns[name]) and total:
         raise NotUnderstood(
             f"'{name}' is {columns[name].type}, and this adds up to a date. {DATES}."
+        )
+
+
+def _refuse_mixed(name: str, dates: Terms, columns: Mapping[str, Column]) -> None:
+    """Dates beside times of day."""
+    timed = [each for each in (name, *(n for _, ns in dates for n in ns)) if is_date(columns[each])]
+    by_kind = {kind_of(columns[each]): each for each in timed}
+    if len(by_kind) > 1:
+        raise NotUnderstood(
+            f"'{by_kind['date']}' is a date and '{by_kind['time of day']}' a time of day, which do "
+            "not add up. Use two dates, or two times of day."
         )
 
 
@@ -107,6 +130,12 @@ def _refuse_units(fact: Formula, name: str, columns: Mapping[str, Column], *, da
         raise NotUnderstood("a percentage has no unit. Say `within 2%` or `within 5 minutes`.")
     counted = any(term.unit for term in numbers) or fact.unit
     bare = [str(term) for term in numbers if not term.unit]
+    words = [fact.column, *(word for term in fact.terms for word in term.factors)]
+    if any(isinstance(columns.get(word.text), Time) for word in words):
+        if not is_date(columns[name]) and not fact.unit:
+            bare = [str(fact.column), *bare]
+        if bare:
+            raise NotUnderstood(f"say what `{bare[0]}` counts: `{bare[0]} minutes`. {UNITS}.")
     if counted and bare:
         raise NotUnderstood(f"say what `{bare[0]}` counts, too: `{bare[0]} days`. {UNITS}.")
     if (counted or fact.within_unit) and not dated and not fact.unit:

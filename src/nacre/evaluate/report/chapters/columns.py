@@ -17,12 +17,14 @@ from nacre.evaluate.tables.shifts import ordered_pairs
 from nacre.evaluate.tables.watch import is_wide
 from nacre.report.builder import Series, series_of
 from nacre.report.builder.parts import REAL
-from nacre.schema import Datetime
+from nacre.schema import Column, Datetime, Time
 
 MOST_FIGURES = 60
 FEW_FIGURES = 12
 """Of a wide table, where the figure of all values says more than the thirteenth column does."""
 MOST_DIFFERENCES = 12
+UNITS: dict[type[Column], str] = {Datetime: "days", Time: "minutes"}
+"""What differences are drawn in."""
 WORDS = (
     "Worst first. The percentage is that of the verdicts: the share of rows with the wrong "
     "value, beyond what as many fresh real rows would show. An axis of a number with a long "
@@ -99,7 +101,7 @@ def _differences(evaluation: Evaluation, shifts: Mapping[str, Sequence[Shift]]) 
         found.append(
             {
                 "name": str(difference),
-                "days": isinstance(evaluation.schema.columns[later], Datetime),
+                "unit": UNITS.get(type(evaluation.schema.columns[later])),
                 "facts": _facts(evaluation, difference, shifts),
                 "drawing": drawn(figure, f"Difference {difference}, real and synthetic"),
             }

@@ -12,8 +12,8 @@ from nacre.evaluate.tables.rows import Rows
 from nacre.report.builder.text import short
 from nacre.report.figures.axes import on_axis, share_axis, value_axis
 from nacre.report.figures.warp import Warp, warp_for
-from nacre.schema import Column, Datetime, Integer, Real
-from nacre.schema.columns.moment import DAY
+from nacre.schema import Column, Datetime, Integer, Real, Time
+from nacre.schema.columns.timed import DAY, UNITS
 from nacre.schema.written import value_names
 
 WIDTH = 3.5
@@ -43,10 +43,14 @@ def missing_shares(name: str, comparisons: Mapping[str, TableComparison]) -> lis
 
 
 def draw_difference(earlier: str, later: str, comparisons: Mapping[str, TableComparison]) -> Any:
-    """How far two columns are apart, dates in days, in the real table and in the synthetic ones."""
+    """How far two columns are apart in the real table and in the synthetic ones.
+
+    Dates in days, times of day in minutes.
+    """
     first = next(iter(comparisons.values()))
     tables = [first.real, *(comparison.synthetic for comparison in comparisons.values())]
-    unit = DAY if isinstance(first.real.schema.columns[later], Datetime) else 1
+    kind = first.real.schema.columns[later]
+    unit = DAY if isinstance(kind, Datetime) else UNITS["min"] if isinstance(kind, Time) else 1
     apart = [(rows.values(later) - rows.values(earlier)) / unit for rows in tables]
     apart = [values[~np.isnan(values)] for values in apart]
     low = math.floor(min((float(v.min()) for v in apart if len(v)), default=0.0))
