@@ -9,9 +9,10 @@ import pytest
 from nacre.embed.marginals import cell_places
 from nacre.embed.ticks import tick_features
 from nacre.errors import NacreError
-from nacre.histograms.atoms import Atoms, Look, find_atoms, looked_at
+from nacre.histograms.atoms import Atoms, find_atoms
 from nacre.histograms.cells import table_columns
 from nacre.histograms.histograms import Histograms
+from nacre.histograms.look import Look, looked_at
 from nacre.rows.table import Row
 from nacre.schema import Boolean, Integer, Real, Schema
 

@@ -8,8 +8,6 @@ all that were counted.  Smooth cells have no such ticks and stay smooth.
 from __future__ import annotations
 
 import dataclasses
-import itertools
-import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import final
@@ -18,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
-from nacre.histograms.cells import CodeColumn, NumberColumn
-from nacre.histograms.clean import SURE
-from nacre.histograms.few import FewValues, jagged
+from nacre.histograms.cells import NumberColumn
+from nacre.histograms.few import FewValues
 from nacre.histograms.histograms import Histograms, deviation
+from nacre.histograms.look import Look, number_column, sure_among
 from nacre.schema import Layout
 
 Array = NDArray[np.float64]
@@ -32,8 +30,6 @@ SINGLE = 0.25  # and these are at most so many of the ticks there
 CELLS = 3  # heavy cells at least, for that to be said
 SEEN = 0.5  # of a number's rows in wide cells, at least, if a step is to be said of all of them
 ON_STEP = 50_000  # ticks at most that are listed as a number's step
-CLOSER = 2  # times the weight of others, for columns that seem to have few values
-LIGHT = 10_000  # ticks of light cells that are looked at, at most
 FAINT = 0.05  # of a cell's rows, below which a value is taken for noise
 MOVED = 0.05  # at most so many rows go to the nearest single value
 # Steps that people round to, widest first, and those of months, weeks, hours and dozens.
@@ -41,109 +37,6 @@ STEPS = sorted(
     {d * 10**k for d in (1, 2, 5, 25) for k in range(6)} - {1} | {3, 4, 6, 7, 12, 24, 30, 60},
     reverse=True,
 )
-
-
-def looked_at(
-    columns: tuple[NumberColumn | CodeColumn, ...], layout: Layout, room: int
-) -> tuple[int, ...]:
-    """The columns with cells of several ticks, but not of more than there is room for.
-
-    A function of one row must be able to tell the ticks apart.
-    """
-    return tuple(
-        place
-        for place, column in enumerate(columns)
-        if isinstance(column, NumberColumn)
-        and layout.numbers[column.number].shift == 0
-        and _wide(column, room).any()
-    )
-
-
-def _wide(column: NumberColumn, room: int) -> NDArray[np.bool_]:
-    return (column.cells.widths > 1) & (column.cells.widths <= room)
-
-
-@final
-@dataclasses.dataclass(frozen=True)
-class Look:
-    """Which ticks are counted: those of some heavy cells.
-
-    Attributes:
-        starts: by column, for each cell the place of its first tick, -1 if it is not looked into;
-            each column has a stretch of its own.
-        size: how many ticks there are.
-        heavy: by column, the cells in which a single value could stand out by itself.
-        few: the columns that seem to have few values only.
-    """
-
-    starts: dict[int, Index]
-    size: int
-    heavy: dict[int, NDArray[np.bool_]]
-    few: frozenset[int]
-
-    @staticmethod
-    def of(histograms: Histograms, columns: tuple[int, ...], *, room: int, noise: float) -> Look:
-        """The heaviest cells in which a single value could stand out, as many as find room.
-
-        And of columns that seem to have few values only, the others that are not empty, those
-        with most rows for a tick first.  `noise` is the deviation of a count of rows, if all
-        columns are looked at.  Where no cell is heavy the heaviest one is looked into: what is
-        asked does not depend on any answer.
-        """
-        found = []
-        for place in columns:
-            column = _number(histograms, place)
-            mass = histograms.cleaned[place].sum(0)[: column.cells.size]
-            widths = column.cells.widths
-            found += [
-                (-mass[j], place, int(j), int(widths[j]))
-                for j in np.flatnonzero(_wide(column, room))
-            ]
-        chosen: list[tuple[int, int, int]] = []
-        taken = 0
-        for less, place, cell, width in sorted(found):
-            stands_out = -less > sure_among(room) * noise or not chosen
-            if stands_out and taken + width <= room:
-                chosen.append((place, cell, width))
-                taken += width
-        heavy: dict[int, NDArray[np.bool_]] = {}
-        for place, cell, _ in chosen:
-            heavy.setdefault(place, np.zeros(histograms.columns[place].size, bool))[cell] = True
-        few = frozenset(place for place in columns if _jagged(histograms, place))
-        light = [(less / width, p, cell, width) for less, p, cell, width in found if p in few]
-        most = min(room, taken + LIGHT)
-        for less, place, cell, width in sorted(light):
-            known = place in heavy and heavy[place][cell]
-            if not known and -less * width > noise and taken + width <= most:
-                chosen.append((place, cell, width))
-                taken += width
-        starts: dict[int, Index] = {}
-        size = 0
-        for place, cell, width in sorted(chosen):
-            own = starts.setdefault(place, np.full(histograms.columns[place].size, -1))
-            own[cell] = size
-            size += width
-        return Look(starts, size, heavy, few)
-
-    def weights(self, norm: int) -> Index:
-        """How much each column of `starts` counts, whose squares fill `norm` squared.
-
-        Those that seem to have few values count more: others are seldom looked into in vain.
-        """
-        part = np.array([CLOSER if place in self.few else 1 for place in self.starts], np.int64)
-        return part * math.floor(norm / math.sqrt(max(int((part**2).sum()), 1)))
-
-    def spans(self) -> list[slice]:
-        """Where the ticks of each column of `starts` lie."""
-        firsts = [int(own[own >= 0].min()) for own in self.starts.values()]
-        return [slice(*ends) for ends in itertools.pairwise([*firsts, self.size])]
-
-    def counted(self, histograms: Histograms) -> int:
-        """How many ticks there are in heavy cells."""
-        widths = [_number(histograms, p).cells.widths for p in self.heavy]
-        return int(
-            sum(w[own[: len(w)]].sum() for w, own in zip(widths, self.heavy.values(), strict=True))
-        )
 
 
 @final
@@ -198,7 +91,7 @@ def find_atoms(histograms: Histograms, look: Look, counts: Array, noise: Array) 
     rows: list[tuple[int, int, int, float]] = []
     counted = look.counted(histograms)
     for (place, starts), own_noise in zip(look.starts.items(), noise.tolist(), strict=True):
-        column, bar = _number(histograms, place), sure_among(counted) * own_noise
+        column, bar = number_column(histograms, place), sure_among(counted) * own_noise
         mass = histograms.cleaned[place].sum(0)
         every: dict[int, Heavy] = {}
         for cell in np.flatnonzero(starts >= 0).tolist():
@@ -232,7 +125,7 @@ def _found(
 
     From its `own` heavy cells, or, if it seems to have few values, from `every` one.
     """
-    column = _number(histograms, place)
+    column = number_column(histograms, place)
     mass = histograms.cleaned[place].sum(0)
     step = _lattice(list(own.values()), noise) if own else None
     wide = column.cells.widths > 1
@@ -296,26 +189,6 @@ class Heavy:
         return self.ticks, self.held / max(whole, 1e-9)
 
 
-def _number(histograms: Histograms, place: int) -> NumberColumn:
-    column = histograms.columns[place]
-    if isinstance(column, CodeColumn):
-        raise NacreError("A column with a list of values has no ticks to look at.")
-    return column
-
-
-def _jagged(histograms: Histograms, place: int) -> bool:
-    """Whether a number seems to have few values: neighboring wide cells are not alike."""
-    cells = _number(histograms, place).cells
-    wide = cells.widths > 1
-    noise = deviation(histograms.noise[place]) * np.sqrt(len(histograms.sizes))
-    return jagged(histograms.noisy[place].sum(0)[: cells.size][wide], noise, cells.widths[wide])
-
-
-def sure_among(counted: int) -> float:
-    """So many deviations above zero a count must be among so many: hardly one of noise is."""
-    return float(np.sqrt(SURE**2 + 2 * np.log(max(counted, 1))))
-
-
 def _discrete(cells: dict[int, Heavy], column: NumberColumn, bar: float) -> bool:
     """Whether a number has a few single values only, as far as its heavy cells tell."""
     heavy = {cell: part for cell, part in cells.items() if part.mass > 2 * bar}
@@ -336,7 +209,7 @@ def _nearest(
 
     None of them, if too many rows would be moved.
     """
-    column = _number(histograms, place)
+    column = number_column(histograms, place)
     mass = histograms.cleaned[place].sum(0)[: column.cells.size]
     wide = [
         cell
@@ -381,7 +254,7 @@ def _on_lattice(
     histograms: Histograms, place: int, cells: dict[int, Heavy], step: int, first: int
 ) -> dict[int, tuple[Index, Array]]:
     """For each wide cell its ticks on a lattice: those that stand out, the rest in equal parts."""
-    column = _number(histograms, place)
+    column = number_column(histograms, place)
     found = {}
     for cell in np.flatnonzero(column.cells.widths > 1).tolist():
         ticks = _multiples(column, cell, step, first)

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from nacre.errors import NacreError
-from nacre.histograms.atoms import Atoms, sure_among
+from nacre.histograms.atoms import Atoms
 from nacre.histograms.cells import Cells, CodeColumn, Column, NumberColumn
 from nacre.histograms.histograms import Histograms, deviation
+from nacre.histograms.look import sure_among
 from nacre.schema import Layout
 
 Array = NDArray[np.float64]

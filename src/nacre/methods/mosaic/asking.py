@@ -19,10 +19,11 @@ from nacre.embed.marginals import (
     table_features,
 )
 from nacre.embed.ticks import tick_features
-from nacre.histograms.atoms import Atoms, Look, find_atoms, looked_at
+from nacre.histograms.atoms import Atoms, find_atoms
 from nacre.histograms.cells import NumberColumn
 from nacre.histograms.heaps import Heaps
 from nacre.histograms.histograms import Histograms, deviation
+from nacre.histograms.look import Look, looked_at
 from nacre.histograms.weights import NORM, column_weights
 from nacre.methods.heaps import HEAPS, ask_heaps
 from nacre.methods.mosaic.again import worthwhile

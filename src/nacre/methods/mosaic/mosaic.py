@@ -210,7 +210,7 @@ class Mosaic(AbstractMethod):
 
     def _look(self, encoder: TableEncoder, design: Design) -> tuple[Sum, ...]:
         """The looks for single values and for heaps, if there is anything to look at."""
-        from nacre.histograms.atoms import looked_at
+        from nacre.histograms.look import looked_at
 
         room = min(TICKS, self.values)
         columns = looked_at(design.columns, encoder.layout, room)
