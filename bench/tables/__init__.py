@@ -8,7 +8,7 @@ from pathlib import Path
 from bench.choices import Deadline, chosen, chosen_variants, epsilons, seeds
 from bench.tables import render, results
 from bench.tables.plans import PLANS
-from bench.tables.runs import Run, cheapest_first, make_runs
+from bench.tables.runs import REAL, Run, cheapest_first, make_runs
 from bench.tables.trial import measure
 from bench.variants import variants
 from bench.versions import source
@@ -36,6 +36,8 @@ def main(arguments: list[str]) -> None:
         names = chosen_variants(options.methods)
         wanted = options.seeds or list(range(1 if options.quick else 5))
         todo = make_runs(datasets, names, wanted, options.epsilons)
+        if options.fits_only:
+            todo = [each for each in todo if each.variant != REAL]
         if options.quick:
             print(f"Quick: {len(wanted)} seed(s), only {', '.join(available(QUICK))}.", flush=True)
         failed = run(
@@ -111,6 +113,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="six fast classifiers, minutes")
     parser.add_argument(
         "--again", action="store_true", help="measure again what another version of the code made"
+    )
+    parser.add_argument(
+        "--fits-only", action="store_true", help="leave out scores of the real rows themselves"
     )
     parser.add_argument("--minutes", type=float, help="start no run after so many")
     parser.add_argument("--jobs", type=int, default=1, help="processes to train classifiers in")

@@ -23,7 +23,7 @@ HEAD = """# The papers' tables, run again
 Made by `python -m bench tables`; the numbers are kept in `bench/results/tables`, one file a run.
 `--methods`, `--datasets`, `--epsilons` and `--seeds` choose what is run, `--minutes` for how long
 (cheap runs come first, and the next call goes on); `--again` measures again what another version
-of the code made, and `--render` only writes this page.
+of the code made, `--fits-only` leaves out the real rows, and `--render` only writes this page.
 
 Each table is cut as the papers cut it (undersampled, then split), fitted at the ε that the table
 says (ε = 1 if it says none) and δ = 1e-5, and as many synthetic rows as fitted ones teach the
