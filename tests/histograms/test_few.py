@@ -47,4 +47,7 @@ def test_cells_of_few_values_are_jagged_and_smooth_ones_are_not():
         noise = rng.normal(0, NOISE, 240)
         assert not jagged(smooth + noise, NOISE, widths)
         assert jagged(few + noise, NOISE, widths)
+        spiky = smooth + noise
+        spiky[[60, 90]] += ROWS / 4
+        assert not jagged(spiky, NOISE, widths)
     assert not jagged(np.ones(2), 1.0, np.ones(2))

@@ -143,22 +143,29 @@ def _found(
 
 
 def _few(cells: dict[int, Heavy], noise: float) -> dict[int, tuple[Index, Array]]:
-    """The values that a number with few of them likely has, and their shares; {} if it has not."""
+    """The values that a number with few of them likely has, and their shares; {} if it has not.
+
+    What stands out by itself is a value in any case, and does not tell of the others.
+    """
     noise = deviation(noise)
     parts = list(cells.values())
+    hidden = np.concatenate([part.counts <= part.bar for part in parts])
     counts = np.concatenate([part.counts for part in parts])
-    even = [np.full(len(part.counts), part.mass / len(part.counts)) for part in parts]
-    values = FewValues.of(counts, np.concatenate(even), noise)
+    even = np.concatenate([np.full(len(part.counts), part.even) for part in parts])
+    values = FewValues.of(counts[hidden], even[hidden], noise) if hidden.any() else None
     if values is None:
         return {}
+    rows, rest = np.where(hidden, 0.0, counts), np.zeros(len(counts))
+    rows[hidden], rest[hidden] = values.rows(counts[hidden]), values.rest
     ends = np.cumsum([len(part.counts) for part in parts])[:-1]
-    expected, rest = (np.split(each, ends) for each in (values.rows(counts), values.rest))
     found = {}
-    for cell, part, rows, others in zip(cells, parts, expected, rest, strict=True):
-        place = np.flatnonzero(rows >= max(FAINT * float(rows.sum()), 1e-9))
+    for cell, part, own, others in zip(
+        cells, parts, np.split(rows, ends), np.split(rest, ends), strict=True
+    ):
+        place = np.flatnonzero(own >= max(FAINT * float(own.sum()), 1e-9))
         if len(place):
-            whole = float(rows.sum() + others.sum())
-            found[cell] = part.low + place, rows[place] * (rows.sum() / rows[place].sum() / whole)
+            whole = float(own.sum() + others.sum())
+            found[cell] = part.low + place, own[place] * (own.sum() / own[place].sum() / whole)
     return found
 
 
@@ -181,6 +188,12 @@ class Heavy:
     def held(self) -> Array:
         """The rows that they hold."""
         return self.counts[self.ticks - self.low]
+
+    @property
+    def even(self) -> float:
+        """Rows of each other tick, if they lie evenly."""
+        others = len(self.counts) - len(self.ticks)
+        return max(self.mass - float(self.held.sum()), 0.0) / max(others, 1)
 
     def shares(self, doubt: float) -> tuple[Index, Array]:
         """The ticks that stand out, and their shares; a rest below `doubt` is none."""

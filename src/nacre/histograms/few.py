@@ -26,6 +26,7 @@ NEARLY_ALL = 0.9  # above which rows elsewhere are taken for noise
 MEANS = np.geomspace(0.5, 64, 15)  # rows of one value, in deviations of the noise
 FULLEST = 0.5  # of the ticks hold rows, at most: otherwise values are not few
 LIKELIER = 5.0  # in logarithms, than that at most `SOME` of the rows lie at single values
+SPIKES = 2  # cells that say nothing of whether all are jagged
 JAGGED = 0.2  # of the squares of counts are differences between neighbors
 
 
@@ -81,7 +82,12 @@ class FewValues:
 
 
 def jagged(counts: Array, noise: float, widths: Array) -> bool:
-    """Whether neighboring cells surely differ as those of few values do, by counts for width."""
+    """Whether neighboring cells surely differ as those of few values do, by counts for width.
+
+    The fullest ones are left out: a spike or two in a smooth number are no reason.
+    """
+    usual = np.sort(np.argsort(counts)[: max(len(counts) - SPIKES, 0)])
+    counts, widths = counts[usual], widths[usual]
     if len(counts) < 3:
         return False
     weight = 1 / (widths[1:] ** 2 + widths[:-1] ** 2)
