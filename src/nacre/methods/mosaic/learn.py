@@ -25,6 +25,7 @@ Index = NDArray[np.int64]
 
 WORK = 6_000_000  # rows times tables times classes that the teacher looks at in one step
 TEACHER_ROWS = 10_000  # that the label is learned on, at most
+TAUGHT_ROWS = 30_000  # where that leaves room for all tables
 DRAWN_ROWS = 30_000  # that are drawn for it, and for what is learned after it, at most
 DRAWN = 15_000_000  # their chances of all classes
 TEACHER_BINS = 48
@@ -277,7 +278,9 @@ def with_label_model(
     generator = dataclasses.replace(generator, trust=0.0 if by_class else trust)
     most = np.clip(DRAWN // classes, 4000, DRAWN_ROWS)
     drawn = Drawn.of(generator, int(np.clip(histograms.total, 2000, most)), rng)
-    taught = drawn.first(int(np.clip(WORK // (classes * (columns + 40)), 4000, TEACHER_ROWS)))
+    some = int(np.clip(WORK // (classes * (columns + 40)), 4000, TEACHER_ROWS))
+    all_tables = WORK // (classes * (columns + len(pairs.tables)))
+    taught = drawn.first(int(np.clip(all_tables, some, TAUGHT_ROWS)))
     cells, base, n = taught.cells, taught.base, len(taught.cells)
     scale, shares = n / histograms.total, histograms.sizes / histograms.total
     groups, tables = [], []
