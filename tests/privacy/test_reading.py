@@ -25,6 +25,7 @@ STRANGERS = [
     *(datetime.time(8, 30), datetime.time(8, 30, tzinfo=datetime.UTC), "08:30"),
     *(datetime.date(2024, 1, 1), datetime.datetime(2024, 1, 1, 0, 0, 0, 1), 10**400),
     *(pd.Timestamp("2024-01-01 00:00:00.000000001"), pd.Timestamp("2024-01-01", tz="UTC")),
+    *(np.datetime64("NaT"), np.timedelta64("NaT"), np.float32("nan"), np.complex64("nan")),
 ]
 
 

@@ -165,9 +165,10 @@ def _objects(series: Any) -> pa.ChunkedArray | pa.Array:
         with contextlib.suppress(pa.ArrowException, ValueError):  # half a character somewhere
             return pa.array(series, pa.string(), from_pandas=True)  # as below, but faster
     # The only form that pandas has for times of day; their text below reads the same.
+    known = (None if g else value for value, g in zip(series, gone, strict=True))
     if kinds == {datetime.time} and all(time.tzinfo is None for time in series[~gone]):
-        return pa.array(series, pa.time64("us"), from_pandas=True)
-    return object_names(None if g else value for value, g in zip(series, gone, strict=True))
+        return pa.array(known, pa.time64("us"))  # Arrow knows fewer kinds of gaps than pandas
+    return object_names(known)
 
 
 def _gone(value: Any) -> bool:
