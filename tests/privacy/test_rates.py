@@ -46,8 +46,24 @@ def test_steps_that_were_chosen_after_a_private_draft_are_added(plan):
     public = dataclasses.replace(STEPS, rows=1000)
     (reserved,) = Plan.of([public], epsilon=1, delta=1e-5, prior=draft).releases
     assert reserved.mechanism == "approximate"
-    left = epsilon_of(draft, 1e-5 - reserved.delta)
-    assert left + reserved.epsilon == pytest.approx(1, rel=2e-3)
+    assert epsilon_of(draft, 1e-6) + reserved.epsilon == pytest.approx(1, rel=2e-3)
+
+
+def test_what_is_asked_after_a_private_draft_keeps_to_a_part_that_was_fixed_before_it():
+    """Whether the draft found a label must not move what the draft itself may cost."""
+    draft = Plan.of([count_question(1.0)], epsilon=0.5, delta=1e-6).releases
+    left = 0.9 * 1e-5
+    before = epsilon_of(draft, 1e-5 - left)
+    public = dataclasses.replace(STEPS, rows=1000)
+    for asked in ([public], [COUNT, public], [count_question(0.5), public]):
+        share = 1 - sum(question.share for question in asked[:-1])
+        asked[-1] = dataclasses.replace(public, share=share)
+        releases = Plan.of(asked, epsilon=1, delta=1e-5, prior=draft).releases
+        assert before + epsilon_of(releases, left) <= 1
+        assert before + epsilon_of(releases, left) == pytest.approx(1, rel=5e-3)
+        assert epsilon_of([*draft, *releases], 1e-5) <= 1
+    with pytest.raises(NacreError, match="used the budget up"):
+        Plan.of([public], epsilon=0.4, delta=1e-5, prior=draft)
 
 
 def test_a_public_number_of_rows_fixes_the_rate_before(plan):

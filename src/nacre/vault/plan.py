@@ -28,6 +28,7 @@ from nacre.vault.guarantee import NOT_PRIVATE, per, unit_column, unit_name, upwa
 from nacre.vault.question import AbstractQuestion, Expected
 from nacre.vault.release import SHARED, Release
 
+USED_UP = "What was released before has used the budget up. Raise epsilon or delta."
 LARGEST_DELTA = 0.01  # no table for which this would be small is worth a model
 
 
@@ -294,8 +295,17 @@ def _calibrated(
         found = (_release(question, scale, delta, adjacency, prior) for question in questions)
         return [_of_unit(release, unit) for release in found]
 
+    before, left = 0.0, delta
+    if prior and any(isinstance(question, Steps) for question in questions):
+        # What is asked may follow from a drafted schema: the rest keeps to a part fixed before it.
+        left = _delta_left(delta, prior)
+        before = epsilon_of(prior, delta - left, adjacency)
+        if before >= epsilon:
+            raise NacreError(USED_UP)
+
     def cost(noise: float) -> float:
-        return epsilon_of([*prior, *releases(1 / noise)], delta, adjacency)
+        own = releases(1 / noise)
+        return before + epsilon_of(own if before else [*prior, *own], left, adjacency)
 
     scaled = [q for q in questions if not isinstance(q, Keys)]
     if not scaled:
@@ -336,9 +346,7 @@ def _scale(guess: float, fits: Callable[[float], bool]) -> float:
     while not fits(low):
         low, high = low / 2, low
         if low < guess * 1e-6:
-            raise NacreError(
-                "What was released before has used the budget up. Raise epsilon or delta."
-            )
+            raise NacreError(USED_UP)
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (middle, high) if fits(middle) else (low, middle)
