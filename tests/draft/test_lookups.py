@@ -89,7 +89,10 @@ def test_bought_tables_compose_with_earlier_ones():
 def test_a_review_stays_on_record():
     reviewed = dataclasses.replace(SCHEMA, provenance="data", reviewed=True)
     bought = buy_lookups(table(), reviewed, FACT, **BUDGET)
-    assert (bought.provenance, bought.reviewed, len(bought.releases)) == ("data", True, 1)
+    assert (bought.provenance, bought.reviewed, len(bought.releases)) == ("private", True, 1)
+    assert bought.from_rows and Schema.parse(bought.to_yaml()) == bought
+    with pytest.raises(SchemaError, match="needs the `releases`"):
+        dataclasses.replace(bought, releases=())
     with pytest.raises(SchemaError, match="nobody has reviewed"):
         buy_lookups(table(), dataclasses.replace(reviewed, reviewed=False), FACT, **BUDGET)
 
@@ -135,6 +138,27 @@ def test_long_tables_are_refused(monkeypatch):
 def test_nothing_is_sold_without_noise(budget):
     with pytest.raises(ValueError):
         buy_lookups(table(), SCHEMA, FACT, **budget)
+
+
+def test_what_was_counted_cannot_be_protected_later():
+    bought = buy_lookups(table(), SCHEMA, FACT, **BUDGET)
+    with pytest.raises(SchemaError, match="protect: the counts"):
+        dataclasses.replace(bought, protect=["wage"])
+
+
+def test_constraints_that_leave_no_group_are_refused_before_a_row_is_read():
+    group = dataclasses.replace(SCHEMA.columns["group"], nullable=True)
+    group = dataclasses.replace(group, values=(*group.values, "missing"))
+    columns = {**SCHEMA.columns, "group": group}
+    schema = Schema(columns, label="sold", constraints=["group is missing"])
+    with pytest.raises(SchemaError, match="leave 'group' no value"):
+        buy_lookups("there is no such file.csv", schema, FACT, **BUDGET)
+
+
+def test_a_table_can_be_bought_again_and_both_count():
+    once = buy_lookups(table(), SCHEMA, FACT, **BUDGET)
+    again = buy_lookups(table(), dataclasses.replace(once, facts=()), FACT, **BUDGET)
+    assert len(again.facts) == 1 and len(again.releases) == 2
 
 
 def test_protected_columns_are_not_counted():

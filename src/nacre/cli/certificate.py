@@ -15,7 +15,7 @@ from nacre.cli.console import printable, style_of
 
 if TYPE_CHECKING:
     from nacre.model import Model
-    from nacre.schema import Unit
+    from nacre.schema import Schema, Unit
 
 
 def render(model: Model) -> Group:
@@ -66,10 +66,11 @@ def _releases(model: Model) -> Table:
     return table
 
 
+BOUGHT = "its releases are among those above"
 PROVENANCE = {
     "declared": "declared as public",
     "data": "read from the rows; a person said that it is public (reviewed: true)",
-    "private": "drafted privately; its releases are among those above",
+    "private": f"bought with noise: {BOUGHT}",
 }
 
 
@@ -89,10 +90,16 @@ def _facts(model: Model) -> dict[str, str]:
     return found
 
 
+def _origin(schema: Schema) -> str:
+    if schema.provenance == "private" and schema.from_rows:
+        return f"{PROVENANCE['data']}, but for what was bought: {BOUGHT}"
+    return PROVENANCE[schema.provenance]
+
+
 def _of_table(model: Model) -> dict[str, str]:
     schema, count = model.schema, len(model.schema.names)
     return {
-        "schema": f"{count} column{'' if count == 1 else 's'}, {PROVENANCE[schema.provenance]}",
+        "schema": f"{count} column{'' if count == 1 else 's'}, {_origin(schema)}",
         "schema digest": schema.digest,
         "label": schema.label or "none",
         **({} if schema.unit is None else {"unit": _unit(schema.unit)}),

@@ -22,6 +22,7 @@ from nacre.schema.document import facts_yaml
 from nacre.schema.facts.narrowing import narrow_all
 from nacre.schema.facts.statement import Determined, parse_head
 from nacre.schema.facts.understand import understand_facts
+from nacre.schema.problems import BOUGHT
 from nacre.vault import Adjacency, Plan, Release, Sum, Vault
 from nacre.vault.guarantee import unit_column
 from nacre.vault.plan import check_budget
@@ -163,7 +164,7 @@ def _crossings(schema: Schema, facts: Sequence[str] | str) -> tuple[Crossing, ..
             "at once. Gather rare codes in `other`, or buy fewer tables."
         )
     if not problems:
-        problems = _fact_problems(schema, found)
+        problems = _fact_problems(schema, found) or _forbidden(schema, found)
     if problems:
         raise SchemaError(problems, subject="What is to be bought")
     return tuple(found)
@@ -188,6 +189,16 @@ def _fact_problems(schema: Schema, crossings: Sequence[Crossing]) -> list[str]:
     return []
 
 
+def _forbidden(schema: Schema, crossings: Sequence[Crossing]) -> list[str]:
+    """Columns of which constraints leave no group that a table could name."""
+    domains = narrow_all(schema.columns, schema.rules, schema.bound_facts)
+    return [
+        f"`{crossing.fact}`: the constraints leave '{name}' no value that a table could name."
+        for crossing in crossings
+        if not crossing.allowed(domains.get(name := crossing.fact.column.text)).any()
+    ]
+
+
 def _counted(schema: Schema, crossings: Sequence[Crossing]) -> Schema:
     """The columns of codes and groups alone; of a person one row counts."""
     names = {word.text for c in crossings for word in (c.fact.by, c.fact.column)}
@@ -200,7 +211,7 @@ def _counted(schema: Schema, crossings: Sequence[Crossing]) -> Schema:
 def _question(crossings: Sequence[Crossing]) -> Sum:
     pairs = "; ".join(f"{c.fact.column} by {c.fact.by}" for c in crossings)
     return Sum(
-        name=f"look-up tables ({pairs})",
+        name=f"{BOUGHT} ({pairs})",
         meaning="how many rows have each value of a code with each value of its group",
         bound=bound(crossings),
         share=1.0,
@@ -225,8 +236,9 @@ def _tables(
             warnings.warn(
                 f"Of the {crossing.codes:,} values of '{crossing.fact.by.text}', {hidden:,} did "
                 f"not stand out from the noise (a standard deviation of {spread:,.0f} rows): "
-                f"their '{crossing.fact.column.text}' is a guess. Correct what is public, or buy "
-                "with a larger epsilon.",
+                f"their '{crossing.fact.column.text}' is a guess. Correct what is public. To buy "
+                "the table again, with a larger epsilon, take it out of `facts` and leave "
+                "`releases` as they are: both purchases count.",
                 stacklevel=3,
             )
     return found
@@ -242,7 +254,7 @@ def _with_tables(
             schema,
             facts=(*schema.facts, *tables),
             releases=(*schema.releases, *bought),
-            provenance="private" if schema.provenance == "declared" else schema.provenance,
+            provenance="private",
         )
     except SchemaError as error:
         plain = facts_yaml([table.plain() for table in tables], bought)

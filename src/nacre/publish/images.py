@@ -76,7 +76,7 @@ class PublicImages:
     @property
     def first_line(self) -> str:
         """What the page begins with."""
-        read = self.schema.provenance == "data"
+        read = self.schema.from_rows
         return f"{SAFE} if {PUBLIC}: {READ}" if read else f"{SAFE}: {RESTS}"
 
     def summary(self) -> str:

@@ -74,7 +74,7 @@ class PublicReport:
     @property
     def first_line(self) -> str:
         """What the page begins with."""
-        read = self.schema.provenance == "data"
+        read = self.schema.from_rows
         provisos = [PROVIDED] * (self.table.seed is None) + [PUBLIC] * read
         given = f" if {' and if '.join(provisos)}" if provisos else ""
         return f"{SAFE}{given}: {READ if read else RESTS}"

@@ -75,7 +75,7 @@ def releases(report: Report) -> tuple[Release, ...]:
 def unprotected(report: Report) -> str:
     """What is believed to be public."""
     said = ["The schema (columns, bounds, lists of values) and all settings are public."]
-    if report.schema.provenance == "data":
+    if report.schema.from_rows:
         said = ["The schema was read from the private data and declared public by a person."]
     if report.together.adjacency.value == "replace-one":
         said.append("So is the number of rows.")

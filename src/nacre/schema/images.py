@@ -125,6 +125,11 @@ class ImageSchema:
         return hashlib.sha256(canonical.encode()).hexdigest()
 
     @property
+    def from_rows(self) -> bool:
+        """Whether it was read from the images, and a person said or has to say it is public."""
+        return self.provenance == "data"
+
+    @property
     def unreviewed(self) -> bool:
         """Whether it was read from the images, and nobody has said yet that it is public."""
         return self.provenance == "data" and not self.reviewed

@@ -10,6 +10,8 @@ from nacre.schema.suggest import suggest
 from nacre.schema.table import listed
 
 PROVENANCES = ("declared", "data", "private")
+BOUGHT = "look-up tables"
+"""How the names of releases begin with which tables of codes and groups were bought."""
 
 
 def column_problems(columns: Mapping[str, Any]) -> list[str]:
@@ -35,6 +37,21 @@ def label_problems(label: Any, columns: Mapping[str, Any]) -> list[str]:
     return [
         f"label {shown(label)} is not a column. The columns are {listed(names)}."
         f"{suggest(label, names)}"
+    ]
+
+
+def protected_problems(protect: Sequence[Any], releases: Sequence[Any]) -> list[str]:
+    """What counts with noise have told of codes and groups cannot be hidden any more."""
+    bought = [
+        str(release["name"])
+        for release in releases
+        if isinstance(release, dict) and str(release.get("name", "")).startswith(BOUGHT)
+    ]
+    if not protect or not bought:
+        return []
+    return [
+        f"protect: the counts of the schema's {bought[0]} are released, and tell the distribution "
+        "of those columns. State the tables if they are public, or take `protect` out."
     ]
 
 

@@ -27,7 +27,12 @@ from nacre.schema.facts.narrowing import narrow_all
 from nacre.schema.facts.statement import Fact, parse
 from nacre.schema.facts.understand import understand_facts
 from nacre.schema.layout import Encoded, Layout
-from nacre.schema.problems import column_problems, label_problems, origin_problems
+from nacre.schema.problems import (
+    column_problems,
+    label_problems,
+    origin_problems,
+    protected_problems,
+)
 from nacre.schema.protected import USUAL, as_sets, require_known
 from nacre.schema.unit import Unit
 
@@ -93,6 +98,7 @@ class Schema:
             found += self.unit.problems(self.columns)
         known = not found
         found += self._settle_protected(known=known)
+        found += protected_problems(self.protect, self.releases)
         found += self._settle_constraints(known=known)
         facts = self._settle_facts(known=known)
         if known and not found and not facts and self.facts:
@@ -222,6 +228,14 @@ class Schema:
         Takes a table, a batch, or anything that yields batches, of which it keeps only counts.
         """
         return examine(self.columns, rows, self.rules, self.bound_facts)
+
+    @property
+    def from_rows(self) -> bool:
+        """Whether it was read from the rows, and a person said or has to say that it is public.
+
+        Also where some of its facts were bought later.
+        """
+        return self.provenance == "data" or (self.provenance == "private" and self.reviewed)
 
     @property
     def unreviewed(self) -> bool:

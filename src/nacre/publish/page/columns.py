@@ -87,7 +87,7 @@ def facts(report: PublicReport) -> Context:
     """What is public about each column, and the synthetic table's own statistics."""
     table = report.table.rows
     rows = [_line(table.schema, table, name) for name in table.names]
-    read = report.schema.provenance == "data"
+    read = report.schema.from_rows
     said = "In the schema" if read else "Declared"
     head = [Cell("Column"), Cell(said), Cell("In the synthetic table"), right("missing")]
     if not any(column.nullable for column in report.schema.columns.values()):
@@ -102,7 +102,7 @@ def facts(report: PublicReport) -> Context:
 def _origin(schema: Schema) -> str:
     """Where the schema's facts come from."""
     bought = ", or bought from them and listed below" if schema.releases else ""
-    if schema.provenance == "data":
+    if schema.from_rows:
         return (
             f"What the schema says, read from the private rows{bought} (a person said that it is "
             "public; the guarantee does not cover it)"

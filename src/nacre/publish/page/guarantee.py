@@ -76,7 +76,7 @@ def releases(report: PublicReport | PublicImages) -> Context:
         right("noise: σ ÷ sensitivity"),
         Cell("theorem"),
     ]
-    read = report.schema.provenance == "data"
+    read = report.schema.from_rows
     rest = "these numbers and the schema" if read else "these numbers"
     return {
         "words": f"{BUT_SCHEMA if read else ONLY} All the rest is made from {rest}.",
