@@ -23,12 +23,14 @@ class Cells:
     """The cells of one number: cell j holds ticks low[j] to high[j] (both included).
 
     Of a cell that is there for one tick alone, among wider ones, `spike` holds that tick (from
-    which a function of one row may not tell those beside it apart); -1 for other cells.
+    which a function of one row may not tell those beside it apart); -1 for other cells.  Of these
+    the schema states some (`stated`), the others are such by custom.
     """
 
     low: NDArray[np.int64]
     high: NDArray[np.int64]
     spike: NDArray[np.int64] | None = None
+    stated: NDArray[np.bool_] | None = None
 
     @property
     def size(self) -> int:
@@ -111,7 +113,7 @@ def fine_cells(number: Number, most: int) -> Cells:
         return found
     spike = np.full(found.size, -1, np.int64)
     spike[np.searchsorted(low, list(apart))] = list(apart.values())
-    return dataclasses.replace(found, spike=spike)
+    return dataclasses.replace(found, spike=spike, stated=np.isin(spike, number.spikes))
 
 
 def alone(number: Number, most: int) -> tuple[int, ...]:

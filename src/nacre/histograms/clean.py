@@ -14,17 +14,20 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from nacre.histograms.density import smooth_density
+from nacre.histograms.hidden import hidden
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 CERTAIN = 2.5  # deviations of the noise beyond which a difference is believed
 JUMP = 3.0  # and beyond which neighboring stretches of cells differ
-SURE = 3.8  # and beyond which a stretch of cells is believed not to be empty
+SURE = 3.8  # and beyond which the end of a range is believed not to be empty
+APART = 4.4  # and a stretch of cells apart from others: rows where none are cost most
 SHORT = 4  # fewer filled cells than this in a row are spikes, which have no tails
+FEWER = 2  # likewise, of a number with a handful of values
 LEAST = 1e-3  # mean of values that noise hides, in its deviations, below which all are alike
 FAINT = 0.1  # deviations of the noise: cells that hold less are as good as empty
-PIECE = 16  # cells that may be like those beside them; rows that noise hides they share equally
+PIECE = 16  # cells that may be like those beside them
 FALL = 0.4, 0.95  # how much of a cell's height the next one in a tail may have
 
 
@@ -79,7 +82,7 @@ def relative(sizes: Array) -> Array:
 def filled(counts: Array, noise: float) -> Mask:
     """The cells of stretches whose counts are surely above zero, found from narrow to wide.
 
-    There are about m / w stretches of w cells, so the bar is sqrt(SURE^2 + 2 log(m / w))
+    There are about m / w stretches of w cells, so the bar is sqrt(APART^2 + 2 log(m / w))
     deviations: among empty cells hardly one stretch passes.  Beside filled cells, where rows are to
     be expected, it is CERTAIN^2 instead, up to `PIECE` cells: wider ones would reach far out by
     noise that is not rare.  The two ends of the range, where clamped and empty values
@@ -91,7 +94,7 @@ def filled(counts: Array, noise: float) -> Mask:
     while width <= size:
         score = _score(counts, found, noise, width)
         beside = np.convolve(found, np.ones(3 * width))[2 * width - 1 :][: len(score)] > 0
-        bar = np.where(beside & (width <= PIECE), CERTAIN, SURE) ** 2 + 2 * np.log(size / width)
+        bar = np.where(beside & (width <= PIECE), CERTAIN, APART) ** 2 + 2 * np.log(size / width)
         if width == 1:
             bar[[0, -1]] = SURE**2
         score[score < np.sqrt(bar)] = 0.0
@@ -121,7 +124,7 @@ def fade(
 
     Tails go on falling as they did; the mass of a gap is what its noisy count makes expect of a
     mass that is exponential with what they hold, and all gaps together hold no more than their
-    noise explains.  If these surely hold more than tails explain, they get it where it was counted.
+    noise explains.  If these surely hold more than tails explain, they get it as humps (`hidden`).
     `apart` cells more, which have no order, hold the rest of the rows.
     """
     out = np.where(known, level, 0.0)
@@ -140,27 +143,9 @@ def fade(
     counted, mass = float(counts[~known].sum()), float(out[~known].sum())
     deviation = _deviation(noise, int((~known).sum()), len(known) + apart)
     if counted - mass > max(SURE * deviation, noise):
-        return out + _hidden(counts, noise, known, widths, counted - mass)
+        return out + hidden(counts, noise, known, counted - mass)
     most = max(counted + 2 * deviation, 0.0)
     return np.where(known, out, out * (min(mass, most) / max(mass, 1e-9)))
-
-
-def _hidden(counts: Array, noise: float, known: Mask, widths: Array, mass: float) -> Array:
-    """Rows that are surely in cells of which none is sure, where these were counted.
-
-    Pieces of up to `PIECE` cells between filled ones get what their counts make expect of shares
-    that are exponential, larger where cells are narrow, as these are where rows are to be expected.
-    """
-    run = np.cumsum(np.diff(known, prepend=known[:1]))  # a number for each gap and stretch
-    place = np.arange(len(known)) - np.searchsorted(run, run)
-    piece = np.unique((run * len(known) + place // PIECE)[~known], return_inverse=True)[1]
-    share = 1 / np.sqrt(widths[~known])
-    own, cells = np.bincount(piece, share), counts[~known]
-    sums = np.bincount(piece, cells).astype(np.float64)
-    parts = expected(sums, noise * np.sqrt(np.bincount(piece)), mass * own / own.sum())
-    out = np.zeros(len(known))
-    out[~known] = mass * (parts / parts.sum() / own)[piece] * share
-    return out
 
 
 def _deviation(noise: float, some: int, every: int) -> float:
@@ -175,9 +160,10 @@ def _tail(beside: Array, beside_widths: Array, widths: Array) -> Array:
     """
     empty = np.flatnonzero(beside <= 0)
     run = beside[empty[-1] + 1 if len(empty) else 0 :]
-    if len(run) < SHORT:
+    short = int(np.clip((len(beside) + len(widths)) // SHORT, FEWER, SHORT))
+    if len(run) < short:
         return np.zeros(len(widths))
-    last, wide = run[-2 * SHORT :], beside_widths[-min(len(run), 2 * SHORT) :]
+    last, wide = run[-2 * short :], beside_widths[-min(len(run), 2 * short) :]
     half = len(last) // 2
     inner, outer = (part.sum() / w.sum() for part, w in _halves(last, wide, half))
     unit = wide[half:].sum() / (len(last) - half)

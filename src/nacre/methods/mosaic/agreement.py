@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.histograms.bins import within
+from nacre.histograms.bins import bin_sums, within
 from nacre.histograms.cells import CodeColumn
 from nacre.histograms.clean import CERTAIN
+from nacre.histograms.hidden import steps_away
 from nacre.histograms.histograms import Histograms, deviation
 
 if TYPE_CHECKING:
@@ -46,8 +47,10 @@ def agreed(histograms: Histograms, pairs: Pairs) -> Histograms:
         # Rare categories, unlike the cells of a tail, are no neighbors of each other.
         lists = isinstance(histograms.columns[column], CodeColumn)
         noise = math.inf if lists else deviation(histograms.noise[column])
-        change = shared_out(total / weight - before, group, histograms.filled[column], noise)
-        noisy[column] = noisy[column] + change
+        known, mean = histograms.filled[column], total / weight
+        noisy[column] = noisy[column] + shared_out(mean - before, group, known, noise)
+        # What is denoised may be beside the counts already, and nearer to the truth.
+        change = shared_out(mean - bin_sums(group, cleaned[column]), group, known, noise)
         changed = np.maximum(cleaned[column] + change, 0.0)
         # Noise may leave a class nothing at all: it stays as it was.
         left = changed.sum(1, keepdims=True) > NOTHING
@@ -65,19 +68,9 @@ def shared_out(change: Array, group: Index, filled: NDArray[np.bool_], noise: fl
     explained = CERTAIN * noise * np.sqrt(np.maximum(known, 1))
     most = np.where((known > 0) & (known < every), explained, np.inf)
     taken, own = np.minimum(change, most), filled | (known == 0)[group]
-    near = np.where(own, 0.0, 1 / np.maximum(_steps_away(filled), 1))
+    near = np.where(own, 0.0, 1 / np.maximum(steps_away(filled), 1))
     found = taken[:, group] * within(group, own[None].astype(np.float64))
     return found + (change - taken)[:, group] * within(group, near[None])
-
-
-def _steps_away(filled: NDArray[np.bool_]) -> Index:
-    """Of each cell, how many cells it is from the nearest filled one; tails fall as its inverse."""
-    place, there = np.arange(len(filled)), np.flatnonzero(filled)
-    if not len(there):
-        return np.ones(len(filled), np.int64)
-    after = np.searchsorted(there, place)
-    left, right = there[np.maximum(after - 1, 0)], there[np.minimum(after, len(there) - 1)]
-    return np.minimum(np.abs(place - left), np.abs(place - right))
 
 
 def _sized(table: Array, sizes: Array) -> Array:
