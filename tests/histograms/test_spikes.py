@@ -130,3 +130,18 @@ def test_the_ends_of_a_range_are_no_spikes_unless_rows_pile_up_there():
         assert found.cleaned[0][0, 0] < 2
         assert found.cleaned[0][0, -1] == pytest.approx(last, abs=2 if last < 3 else 4 * noise)
         assert found.filled[0][-1] == (last > 3)
+
+
+def test_a_spike_that_the_schema_states_is_believed_sooner():
+    """The rows of one below the bar of others come back, some more or fewer by its noise."""
+    rng = np.random.default_rng(3)
+    ticks = np.where(rng.random(20_000) < 0.9, 0, rng.gamma(2, 400, 20_000))
+    ticks[:50] = 2500
+    kept = {}
+    for spikes in ((), (2500,)):
+        column = Integer(low=0, high=30_000, spikes=spikes)
+        found = [histograms(ticks.astype(int), column, seed) for seed in range(20)]
+        cell = int(np.searchsorted(found[0][0].low, 2500, side="right")) - 1
+        kept[spikes] = np.mean([each.cleaned[0][0, cell] for _, _, each in found])
+    assert kept[()] < 15
+    assert 30 < kept[2500,] < 70
