@@ -311,3 +311,13 @@ def test_a_model_is_not_replaced_without_force(folder):
     assert done.exit_code == 2
     assert "--force" in done.output
     assert (folder / "old.nacre").read_text() == "a model that cost budget"
+
+
+def test_a_model_has_no_name_that_tables_have(folder):
+    done = folder.run(
+        "fit", folder / "people.csv", "--schema", folder / "people.yaml", "--epsilon", "1",
+        "--delta", "1e-6", "-o", folder / "synthetic.csv",
+    )  # fmt: skip
+    assert done.exit_code == 2
+    assert "no name for a model. Give one such as synthetic.nacre" in " ".join(done.output.split())
+    assert not (folder / "synthetic.csv").exists()

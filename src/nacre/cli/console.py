@@ -26,6 +26,21 @@ BAD_INPUT = 2
 FAILURE = 1
 INTERRUPTED = 130
 PIPED_WIDTH = 120
+NO_MODEL = frozenset(
+    (
+        ".csv",
+        ".tsv",
+        ".txt",
+        ".parquet",
+        ".arrow",
+        ".feather",
+        ".npz",
+        ".html",
+        ".yaml",
+        ".yml",
+        ".db",
+    )
+)
 BESIDE = 32  # bytes by which the name of a file that is still being written is longer
 NO_LABEL = (
     "No label is named. If one column is to be predicted, a label lets the method spend on what "
@@ -209,6 +224,16 @@ def page(path: Path, *inputs: Path | None, force: bool) -> Path:
     if path.suffix.lower() not in (".html", ".htm"):
         stop(f"{path} is no name for a page. Give one that ends in .html.")
     return free(path, force=force)
+
+
+def model_file(path: Path, *inputs: Path | None, force: bool) -> Path:
+    """A path for a model, which has no name that tables, pages and schemas have."""
+    writable(path, *inputs)
+    if path.suffix.lower() in NO_MODEL:
+        stop(f"{path} is no name for a model. Give one such as {path.with_suffix('.nacre').name}.")
+    if path.exists() and not force:
+        stop(f"{path} is there already, and a model has cost budget. Add --force to replace it.")
+    return path
 
 
 def pairs(given: list[str], option: str) -> dict[str, str]:

@@ -9,13 +9,13 @@ import typer
 
 from nacre.cli.console import (
     FAILURE,
+    model_file,
     print_json,
     progress,
     say,
     say_if_weak,
     stop,
     style_of,
-    writable,
 )
 from nacre.cli.options import (
     AdjacencyName,
@@ -73,9 +73,7 @@ def fit(
 ) -> None:
     """Make an (ε, δ)-differentially private model of TABLE."""
     privacy, delta = read_budget(epsilon, delta, not_private=not_private)
-    writable(output, table, schema, None if ledger is None else Path(ledger))
-    if output.exists() and not force:
-        stop(f"{output} is there already, and a model has cost budget. Add --force to replace it.")
+    model_file(output, table, schema, None if ledger is None else Path(ledger), force=force)
     import nacre
     from nacre.schema import ImageSchema
 
