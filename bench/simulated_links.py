@@ -239,6 +239,48 @@ def heavy_counts(seed: int, rows: int = 10_000) -> Made:
     return _split(columns, Schema(schema, label="label"), rows)
 
 
+def hidden_amounts(seed: int, rows: int = 9000) -> Made:
+    """Amounts of one row in eight beside zeros, under bounds ten times too wide, and a few values.
+
+    Noise hides every single cell of the amounts; of the few values it hides the last ones.
+    """
+    rng, n = np.random.default_rng(seed), rows + 1000
+    kind = rng.integers(0, 6, n)
+    paid = rng.random(n) < 0.04 + 0.03 * kind
+    columns: dict[str, Any] = {
+        "grant": np.where(paid, rng.lognormal(6.5, 0.8, n) // 50 * 50 + 50, 0).clip(0, 30_000),
+        "refund": np.where(rng.random(n) < 0.12, rng.lognormal(6, 1.2, n), 0).clip(0, 100_000),
+        "children": rng.choice(7, n, p=[0.59, 0.288, 0.092, 0.023, 0.0057, 0.001, 0.0003]),
+    }
+    columns = {name: value.astype(int) for name, value in columns.items()}
+    schema: dict[str, Any] = {
+        "grant": Integer(low=0, high=30_000, step=50),
+        "refund": Integer(low=0, high=100_000),
+        "children": Integer(low=0, high=8),
+    }
+    for place in range(12):
+        columns[f"x{place}"] = np.clip(kind + 3 * rng.normal(size=n), -20, 30)
+        schema[f"x{place}"] = Real(low=-20, high=30)
+    columns["kind"], schema["kind"] = _names("v", kind), _values("v", 6)
+    columns["label"] = rng.random(n) < 0.1 + 0.1 * kind
+    schema["label"] = Boolean()
+    return _split(columns, Schema(schema, label="label"), rows)
+
+
+def amounts_kept(made: Made, synthetic: pa.Table) -> Scores:
+    """Means over the real ones, rows of three children and more over the real ones: one is right.
+
+    Also the amounts' share of rows that are not zero, over the real share.
+    """
+    scores = {}
+    for name in ("grant", "refund"):
+        real, found = _column(made.train, name), _column(synthetic, name)
+        scores[f"{name} mean"] = float(found.mean() / real.mean())
+        scores[f"{name} paid"] = float((found > 0).mean() / (real > 0).mean())
+    many = [float((_column(each, "children") > 2).mean()) for each in (made.train, synthetic)]
+    return scores | {"children": many[1] / many[0]}
+
+
 def tails(made: Made, synthetic: pa.Table) -> Scores:
     """Mean over the real one and 99 % point over the real one, by column; one is right."""
     scores = {}
@@ -317,6 +359,7 @@ CASES: dict[str, Case] = {
     "codes": Case(code_and_group, determined),
     "prices": Case(prices, price_scores),
     "tails": Case(heavy_counts, tails),
+    "amounts": Case(hidden_amounts, amounts_kept),
     "gaps": Case(rare_gaps, gaps, epsilon=0.2),
     "xor-3": Case(lambda seed: parity(seed, 3), label_scores),
     "xor-4": Case(lambda seed: parity(seed, 4), label_scores),

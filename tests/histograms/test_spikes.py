@@ -145,3 +145,16 @@ def test_a_spike_that_the_schema_states_is_believed_sooner():
         kept[spikes] = np.mean([each.cleaned[0][0, cell] for _, _, each in found])
     assert kept[()] < 15
     assert 30 < kept[2500,] < 70
+
+
+def test_narrow_cells_that_are_no_spikes_take_no_rows_from_others():
+    """Values 1, 9 and 99 are counted with their neighbors; the zeros had paid for them."""
+    rng = np.random.default_rng(6)
+    ticks = np.where(rng.random(10_000) < 0.5, 0, rng.lognormal(3, 1.2, 10_000)).astype(int)
+    column = Integer(low=0, high=100_000)
+    found = [histograms(ticks, column, seed) for seed in range(10)]
+    zeros = [each.cleaned[0][0, 0] * len(ticks) / each.cleaned[0].sum() for _, _, each in found]
+    assert np.mean(zeros) == pytest.approx((ticks == 0).sum(), rel=0.015)
+    cells, counts, _ = found[0]
+    ones = np.mean([each.cleaned[0][0, 1] for _, _, each in found])
+    assert cells.spike[1] == 1 and ones == pytest.approx(counts[1], rel=0.3)

@@ -1,7 +1,8 @@
 """Cells of one tick among wider ones: spikes where rows pile up, elsewhere like their neighbors.
 
 Smoothing compares a cell with those beside it, so a narrow cell would look like a gap in every
-smooth column, or would be filled up to a spike that is not there.  Such cells are set apart first.
+smooth column, or would be filled up to a spike that is not there.  Spikes are set apart first, and
+other narrow cells are counted with the lower one of their neighbors.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ class Parts:
         released: the whole histogram.
         ordered: cells that are smoothed along the column.
         sure: cells that keep their own counts: spikes, and 'missing'.
-        nothing: narrow cells that are no spikes, which are as high as the lower of their neighbors.
+        nothing: narrow cells that are no spikes: parts of the lower ones of their neighbors.
+        whose: of which of the ordered cells each of these is a part.
         cell_widths: of all ordered and narrow cells.
     """
 
@@ -40,6 +42,7 @@ class Parts:
     ordered: Index
     sure: Index
     nothing: Index
+    whose: Index
     cell_widths: Array
 
     @staticmethod
@@ -47,7 +50,7 @@ class Parts:
         """Those of a column whose counts have this noise."""
         none = np.zeros(0, np.int64)
         if isinstance(column, CodeColumn):
-            return Parts(released, none, np.arange(released.shape[1]), none, np.zeros(0))
+            return Parts(released, none, np.arange(released.shape[1]), none, none, np.zeros(0))
         cells = column.cells
         narrow = _narrow_ends(cells.widths)
         if cells.spike is not None:
@@ -57,17 +60,22 @@ class Parts:
         places = np.flatnonzero(narrow)
         high = _stands_out(released, places, ordered, cells, noise)
         sure = np.r_[places[high], missing]
-        return Parts(released, ordered, sure, places[~high], cells.widths)
+        whose = _lower(released, places[~high], ordered, cells.widths)
+        return Parts(released, ordered, sure, places[~high], whose, cells.widths)
 
     @property
     def table(self) -> Array:
         """The cells that are to be cleaned: first those with `widths`."""
-        return self.released[:, np.r_[self.ordered, self.sure]]
+        found = self.released[:, np.r_[self.ordered, self.sure]]
+        np.add.at(found.T, self.whose, self.released[:, self.nothing].T)
+        return found
 
     @property
     def widths(self) -> Array:
-        """Of the ordered cells."""
-        return self.cell_widths[self.ordered]
+        """Of the ordered cells, with those that are parts of them."""
+        found = self.cell_widths[self.ordered]
+        np.add.at(found, self.whose, self.cell_widths[self.nothing])
+        return found
 
     def join(self, cleaned: Array, known: Mask) -> Array:
         """The whole histogram, from `table` without its noise; rows are neither won nor lost.
@@ -87,15 +95,9 @@ class Parts:
         cleaned[:, :end] *= np.where(left > 0, before / np.maximum(left, 1e-12), 0.0)
         out = np.zeros_like(self.released)
         out[:, np.r_[self.ordered, self.sure]] = cleaned
-        if not len(self.nothing):
-            return out
-        # The lower one: no narrow cell is filled beyond a jump.
-        left, right = _neighbors(self.nothing, self.ordered)
-        widths = self.cell_widths
-        lower = np.minimum(out[:, left] / widths[left], out[:, right] / widths[right])
-        out[:, self.nothing] = lower * widths[self.nothing]
-        smooth = np.r_[self.ordered, self.nothing]
-        out[:, smooth] *= before / np.maximum(out[:, smooth].sum(1, keepdims=True), 1e-12)
+        whole, own = self.widths[self.whose], self.cell_widths[self.nothing]
+        out[:, self.nothing] = cleaned[:, self.whose] * (own / whole)
+        out[:, self.ordered] *= self.cell_widths[self.ordered] / self.widths
         return out
 
     def mark(self, known: Mask) -> Mask:
@@ -136,6 +138,16 @@ def _density(table: Array, places: Index, ordered: Index, widths: Array) -> Arra
     """Rows for each tick in the two ordered cells beside each place, (C, places)."""
     left, right = _neighbors(places, ordered)
     return np.asarray((table[:, left] + table[:, right]) / (widths[left] + widths[right]))
+
+
+def _lower(released: Array, places: Index, ordered: Index, widths: Array) -> Index:
+    """Of which neighbor each place is a part, among the ordered cells: of that with fewer rows."""
+    if not len(places):
+        return places
+    left, right = _neighbors(places, ordered)
+    pool = released.sum(0)
+    lower = np.where(pool[left] / widths[left] <= pool[right] / widths[right], left, right)
+    return np.searchsorted(ordered, lower)
 
 
 def _neighbors(places: Index, ordered: Index) -> tuple[Index, Index]:
