@@ -24,11 +24,12 @@ JUMP = 3.0  # and beyond which neighboring stretches of cells differ
 SURE = 3.8  # and beyond which the end of a range is believed not to be empty
 APART = 4.4  # and a stretch of cells apart from others: rows where none are cost most
 SHORT = 4  # fewer filled cells than this in a row are spikes, which have no tails
-FEWER = 2  # likewise, of a number with a handful of values
+FEWER = 2  # likewise, from an end of the range on: counts of 0, 1 and a few more
+LAST = 8  # filled cells in a row, at most, from which it is told how a tail goes on
 LEAST = 1e-3  # mean of values that noise hides, in its deviations, below which all are alike
 FAINT = 0.1  # deviations of the noise: cells that hold less are as good as empty
 PIECE = 16  # cells that may be like those beside them
-FALL = 0.4, 0.95  # how much of a cell's height the next one in a tail may have
+FALL = 0.25, 0.95  # how much of a cell's height the next one in a tail may have
 
 
 def simplex(counts: Array, total: float) -> Array:
@@ -122,7 +123,7 @@ def fade(
 ) -> Array:
     """`level` where cells are filled; between and beyond them what the filled ones make expect.
 
-    Tails go on falling as they did; the mass of a gap is what its noisy count makes expect of a
+    Tails go on falling as they did; the mass of a gap is what its noisy counts make expect of a
     mass that is exponential with what they hold, and all gaps together hold no more than their
     noise explains.  If these surely hold more than tails explain, they get it as humps (`hidden`).
     `apart` cells more, which have no order, hold the rest of the rows.
@@ -130,22 +131,31 @@ def fade(
     out = np.where(known, level, 0.0)
     edges = np.flatnonzero(np.diff(np.concatenate([[True], known, [True]]).astype(np.int8)))
     for start, end in edges.reshape(-1, 2).tolist():
-        total = float(counts[start:end].sum())
         before, after = out[:start] * known[:start], (out[end:] * known[end:])[::-1]
         shape = np.maximum(
             _tail(before, widths[:start], widths[start:end]),
             _tail(after, widths[end:][::-1], widths[start:end][::-1])[::-1],
         )
-        mass, deviation = float(shape.sum()), _deviation(noise, end - start, len(known))
-        if mass > 0:
-            mass = float(expected(np.array([total]), max(deviation, LEAST * noise), mass)[0])
-            out[start:end] = shape * (mass / shape.sum())
+        if (mass := float(shape.sum())) > 0:
+            out[start:end] = _tail_rows(counts[start:end], shape / mass, noise, mass, len(known))
     counted, mass = float(counts[~known].sum()), float(out[~known].sum())
     deviation = _deviation(noise, int((~known).sum()), len(known) + apart)
     if counted - mass > max(SURE * deviation, noise):
         return out + hidden(counts, noise, known, counted - mass)
     most = max(counted + 2 * deviation, 0.0)
     return np.where(known, out, out * (min(mass, most) / max(mass, 1e-9)))
+
+
+def _tail_rows(counts: Array, shape: Array, noise: float, mass: float, cells: int) -> Array:
+    """What noisy counts of a gap make expect of a tail of this shape that is to hold `mass` rows.
+
+    A steep tail is told by the few cells that it fills (a matched filter); of a long one, whose
+    shape is not known so well, by the sum of all.
+    """
+    seen, deviation = float(counts.sum()), _deviation(noise, len(counts), cells)
+    if (power := float(shape @ shape)) > 1 / SHORT:
+        seen, deviation = float(shape @ counts) / power, noise / np.sqrt(power)
+    return shape * expected(np.array([seen]), max(deviation, LEAST * noise), mass)
 
 
 def _deviation(noise: float, some: int, every: int) -> float:
@@ -160,10 +170,9 @@ def _tail(beside: Array, beside_widths: Array, widths: Array) -> Array:
     """
     empty = np.flatnonzero(beside <= 0)
     run = beside[empty[-1] + 1 if len(empty) else 0 :]
-    short = int(np.clip((len(beside) + len(widths)) // SHORT, FEWER, SHORT))
-    if len(run) < short:
+    if len(run) < (FEWER if len(run) == len(beside) else SHORT):
         return np.zeros(len(widths))
-    last, wide = run[-2 * short :], beside_widths[-min(len(run), 2 * short) :]
+    last, wide = run[-LAST:], beside_widths[-min(len(run), LAST) :]
     half = len(last) // 2
     inner, outer = (part.sum() / w.sum() for part, w in _halves(last, wide, half))
     unit = wide[half:].sum() / (len(last) - half)
