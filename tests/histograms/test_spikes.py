@@ -147,6 +147,16 @@ def test_a_spike_that_the_schema_states_is_believed_sooner():
     assert 30 < kept[2500,] < 70
 
 
+def test_stated_spikes_at_which_nothing_lies_hold_next_to_nothing():
+    ticks = np.random.default_rng(4).gamma(2, 400, 20_000).astype(int)
+    spikes = tuple(range(20_000, 30_000, 400))
+    drawn = []
+    for seed in range(20):
+        cells, _, found = histograms(ticks, Integer(low=0, high=40_000, spikes=spikes), seed)
+        drawn.append(found.cleaned[0][0, cells.stated].sum())
+    assert np.mean(drawn) < 40  # a row or two at each, where noise is 20 rows
+
+
 def test_narrow_cells_that_are_no_spikes_take_no_rows_from_others():
     """Values 1, 9 and 99 are counted with their neighbors; the zeros had paid for them."""
     rng = np.random.default_rng(6)

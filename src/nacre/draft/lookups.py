@@ -103,8 +103,11 @@ def buy_lookups(
             sums = vault.sum(question, features(crossings, encoder.layout))
     ends = np.cumsum([crossing.size for crossing in crossings])[:-1]
     counts = np.split(sums.values[0], ends)
-    tables = _tables(schema, crossings, counts, sums.noise)
-    return _with_tables(schema, tables, vault.releases)
+    tables, doubts = _tables(schema, crossings, counts, sums.noise)
+    found = _with_tables(schema, tables, vault.releases)
+    for doubt in doubts:
+        warnings.warn(doubt, stacklevel=2)
+    return found
 
 
 def _usable(schema: Any) -> Schema:
@@ -223,25 +226,24 @@ def _tables(
     crossings: Sequence[Crossing],
     counts: Sequence[np.ndarray],
     noise: Sequence[float],
-) -> list[Determined]:
-    """The likeliest tables, with a warning of those that noise hides; post-processing."""
+) -> tuple[list[Determined], list[str]]:
+    """The likeliest tables, and what to say of those that noise hides; post-processing."""
     domains = narrow_all(schema.columns, schema.rules, schema.bound_facts)
-    found = []
+    found, doubts = [], []
     for crossing, cells, spread in zip(crossings, counts, noise, strict=True):
         allowed = crossing.allowed(domains.get(crossing.fact.column.text))
         table = cells.reshape(crossing.codes, crossing.groups)
         groups, sure = likeliest(table, spread, allowed)
         found.append(crossing.table(groups.tolist()))
         if hidden := int((sure < SURE).sum()):
-            warnings.warn(
+            doubts.append(
                 f"Of the {crossing.codes:,} values of '{crossing.fact.by.text}', {hidden:,} did "
                 f"not stand out from the noise (a standard deviation of {spread:,.0f} rows): "
                 f"their '{crossing.fact.column.text}' is a guess. Correct what is public. To buy "
                 "the table again, with a larger epsilon, take it out of `facts` and leave "
-                "`releases` as they are: both purchases count.",
-                stacklevel=3,
+                "`releases` as they are: both purchases count."
             )
-    return found
+    return found, doubts
 
 
 def _with_tables(

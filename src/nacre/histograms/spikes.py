@@ -13,7 +13,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.histograms.cells import Cells, CodeColumn, Column
+from nacre.histograms.cells import CodeColumn, Column
 from nacre.histograms.clean import SURE
 
 Array = NDArray[np.float64]
@@ -21,7 +21,6 @@ Index = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 FEWEST = 4  # cells of a number of which the ends may be set apart
-STATED = 1.0  # deviations of the noise beyond which a spike is believed that the schema states
 
 
 @final
@@ -32,7 +31,7 @@ class Parts:
     Attributes:
         released: the whole histogram.
         ordered: cells that are smoothed along the column.
-        sure: cells that keep their own counts: spikes, and 'missing'.
+        sure: cells that keep their own counts: spikes, found or stated, and 'missing'.
         nothing: narrow cells that are no spikes: parts of the lower ones of their neighbors.
         whose: of which of the ordered cells each of these is a part.
         cell_widths: of all ordered and narrow cells.
@@ -58,7 +57,10 @@ class Parts:
         missing = np.arange(cells.size, released.shape[1])
         ordered = np.flatnonzero(~narrow)
         places = np.flatnonzero(narrow)
-        high = _stands_out(released, places, ordered, cells, noise)
+        high = _stands_out(released, places, ordered, cells.widths, noise)
+        if cells.stated is not None:
+            # That there are rows is public: how many, all of these counts tell together.
+            high |= cells.stated[places]
         sure = np.r_[places[high], missing]
         whose = _lower(released, places[~high], ordered, cells.widths)
         return Parts(released, ordered, sure, places[~high], whose, cells.widths)
@@ -118,19 +120,18 @@ def _narrow_ends(widths: Array) -> Mask:
     return found
 
 
-def _stands_out(released: Array, places: Index, ordered: Index, cells: Cells, noise: float) -> Mask:
+def _stands_out(
+    released: Array, places: Index, ordered: Index, widths: Array, noise: float
+) -> Mask:
     """Which narrow cells surely hold more rows than their neighbors make expect, in any class.
 
-    The bar is that of the two ends of a range: `SURE` deviations of the noise.  That there are rows
-    where the schema states a spike is public: `STATED` deviations of all classes are enough.
+    The bar is that of the two ends of a range: `SURE` deviations of the noise.
     """
     if not len(places):
         return np.zeros(0, bool)
-    widths = cells.widths
     expected = np.maximum(_density(released, places, ordered, widths), 0) * widths[places]
     more = released[:, places] - expected
-    bar = SURE if cells.stated is None else np.where(cells.stated[places], STATED, SURE)
-    together = more.sum(0) > bar * noise * np.sqrt(len(released))
+    together = more.sum(0) > SURE * noise * np.sqrt(len(released))
     return np.asarray(together | (more > SURE * noise).any(0))
 
 

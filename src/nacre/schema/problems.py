@@ -51,7 +51,8 @@ def protected_problems(protect: Sequence[Any], releases: Sequence[Any]) -> list[
         return []
     return [
         f"protect: the counts of the schema's {bought[0]} are released, and tell the distribution "
-        "of those columns. State the tables if they are public, or take `protect` out."
+        "of those columns; a schema that has them protects none. Take `protect` out, or state the "
+        "tables in a schema without these releases if they are public."
     ]
 
 

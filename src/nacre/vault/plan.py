@@ -28,7 +28,10 @@ from nacre.vault.guarantee import NOT_PRIVATE, per, unit_column, unit_name, upwa
 from nacre.vault.question import AbstractQuestion, Expected
 from nacre.vault.release import SHARED, Release
 
-USED_UP = "What was released before has used the budget up. Raise epsilon or delta."
+USED_UP = (
+    "What was released before has used the budget up (before training by steps it has a tenth of "
+    "delta, and the rest adds). Raise epsilon or delta."
+)
 LARGEST_DELTA = 0.01  # no table for which this would be small is worth a model
 
 
@@ -140,6 +143,14 @@ class Plan:
     def private(self) -> bool:
         """Whether anything will be promised."""
         return math.isfinite(self.epsilon)
+
+    @property
+    def adds_prior(self) -> bool:
+        """Whether what came before and what is asked get parts of the budget that add up.
+
+        So it is where rows are trained on: what is asked may follow from a private draft.
+        """
+        return _adds(self.prior, [planned.question for planned in self.asked])
 
     @property
     def most_rows(self) -> int | None:
@@ -296,7 +307,7 @@ def _calibrated(
         return [_of_unit(release, unit) for release in found]
 
     before, left = 0.0, delta
-    if prior and any(isinstance(question, Steps) for question in questions):
+    if _adds(prior, questions):
         # What is asked may follow from a drafted schema: the rest keeps to a part fixed before it.
         left = _delta_left(delta, prior)
         before = epsilon_of(prior, delta - left, adjacency)
@@ -317,6 +328,10 @@ def _calibrated(
     if any(isinstance(question, Steps) for question in questions):
         return releases(1 / calibrate(cost, epsilon, guess=1 / guess))
     return releases(_scale(guess, lambda scale: cost(1 / scale) <= epsilon))
+
+
+def _adds(prior: Sequence[Release], questions: Sequence[AbstractQuestion]) -> bool:
+    return bool(prior) and any(isinstance(question, Steps) for question in questions)
 
 
 def _release(

@@ -295,6 +295,8 @@ def promised(
     releases = (*plan.prior, *(made.get(place, r) for place, r in enumerate(plan.releases)))
     # A plan without a finite epsilon promises nothing, also where some release has noise.
     spent = epsilon_of(releases, plan.delta, plan.adjacency) if plan.private else math.inf
+    if plan.private and plan.adds_prior:  # proved part by part: both together may seem to cost less
+        spent = plan.epsilon
     return Guarantee(
         epsilon=spent,
         delta=plan.delta,
