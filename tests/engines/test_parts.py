@@ -197,7 +197,7 @@ def test_look_up_tables_are_bought_in_parts():
     towns = ["Aa", "Bb", "Cc"]
     table = pa.table({"town": towns * 400, "north": [True, False, True] * 400})
     schema = Schema({"town": Categorical(values=towns), "north": Boolean()})
-    parts = HereParts([table.slice(0, 500), table.slice(500)])
+    parts = HereParts([table.slice(0, 500), table.slice(500)], tuple(schema.names))
     found = nacre.buy_lookups(parts, schema, "north determined by town", epsilon=5, delta=1e-6)
     assert dict(found.facts[0].table) == {"Aa": "true", "Bb": "false", "Cc": "true"}
 
