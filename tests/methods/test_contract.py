@@ -165,7 +165,8 @@ def test_fits_every_kind_of_column_and_keeps_the_schema(name, fitted):
     assert isinstance(drawn, pd.DataFrame)
     assert list(drawn.columns) == list(COLUMNS)
     assert "".join(dtype.kind for dtype in drawn.dtypes) == "iffOOObMOO"
-    assert {type(each) for each in drawn["at"].dropna()} == {datetime.time}
+    # A network that has learned next to nothing may draw gaps only.
+    assert {type(each) for each in drawn["at"].dropna()} <= {datetime.time}
     assert len(drawn) == 333
     assert SCHEMA.check(pa.Table.from_pandas(drawn)).ok
     if EPSILON[name] == 100:
