@@ -5,16 +5,21 @@ import copy
 import hashlib
 import io
 import json
+import os
 import pickle
 import struct
+import tempfile
 import tracemalloc
 import warnings
 import zipfile
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
+import nacre
 from nacre.archive import FORMAT, ArchiveError, read, write
+from nacre.errors import NameTaken
 
 
 @pytest.fixture
@@ -295,3 +300,46 @@ def test_too_little_memory_is_said(path, monkeypatch):
     monkeypatch.setattr(zipfile, "ZipFile", full)
     with pytest.raises(ArchiveError, match="does not fit into the memory"):
         read(path)
+
+
+def test_a_file_is_not_replaced_unless_that_is_said(path):
+    before = path.read_bytes()
+    with pytest.raises(nacre.NacreError, match=r"model.nacre is there already.*replace=True"):
+        write(path, {"a": 2}, {}, replace=False)
+    assert path.read_bytes() == before
+    write(path, {"a": 1}, {"x": np.arange(3.0)}, replace=False)  # the same may stay
+    write(path, {"a": 2}, {}, replace=True)
+    assert read(path)[0]["a"] == 2
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_what_comes_there_in_the_meantime_is_not_replaced(tmp_path, monkeypatch):
+    """Also where there are no links, and a link that leads nowhere is a name that is taken."""
+    path = tmp_path / "model.nacre"
+    real = tempfile.mkstemp
+
+    def late(**where):
+        path.write_text("another's")
+        return real(**where)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tempfile, "mkstemp", late)
+        for refusal in (None, PermissionError):
+            if refusal is not None:
+                patch.setattr(os, "link", Mock(side_effect=refusal))
+            path.unlink(missing_ok=True)
+            with pytest.raises(NameTaken):
+                write(path, {"a": 1}, {}, replace=False)
+            assert path.read_text() == "another's"
+    path.unlink()
+    path.symlink_to(tmp_path / "nowhere")
+    with pytest.raises(NameTaken):
+        write(path, {"a": 1}, {}, replace=False)
+    assert [each.name for each in tmp_path.iterdir()] == ["model.nacre"]
+
+
+def test_without_links_a_free_name_is_taken(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "link", Mock(side_effect=PermissionError))
+    write(tmp_path / "model.nacre", {"a": 1}, {}, replace=False)
+    assert read(tmp_path / "model.nacre")[0]["a"] == 1
+    assert len(list(tmp_path.iterdir())) == 1

@@ -127,7 +127,7 @@ def test_sums_that_leave_the_bounds_are_told():
 def test_a_file_keeps_what_was_fitted(fitted, tmp_path):
     _, model = fitted
     for each in (model, model.with_constraints([])):
-        each.save(tmp_path / "stays.nacre")
+        each.save(tmp_path / "stays.nacre", replace=True)
         again = nacre.load(tmp_path / "stays.nacre")
         assert again.differences == STAY
         assert again.certificate() == each.certificate()
@@ -150,7 +150,7 @@ def edited(path, change):
 def test_a_file_whose_differences_do_not_fit_is_refused(fitted, tmp_path):
     _, model = fitted
     for wrong in ([["admitted", ">=", "ward"]], [["x", ">=", "admitted"]], 3):
-        model.save(tmp_path / "x.nacre")
+        model.save(tmp_path / "x.nacre", replace=True)
         edited(
             tmp_path / "x.nacre",
             lambda document, wrong=wrong: document["encoder"].update(differences=wrong),

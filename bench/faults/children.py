@@ -56,7 +56,7 @@ def fit(pipe: Connection, ledger: str, folder: Path) -> None:
     while True:
         model = nacre.fit(rows, schema, epsilon=SHARE, delta=1e-9, **settings)
         pipe.send(model.ledger["entry"])
-        model.save(folder / "fitted.nacre")
+        model.save(folder / "fitted.nacre", replace=True)
 
 
 def noise(pipe: Connection, ledger: str, folder: Path) -> None:
@@ -77,7 +77,7 @@ def noise(pipe: Connection, ledger: str, folder: Path) -> None:
     while True:
         model = nacre.fit(rows, schema, epsilon=SHARE, delta=1e-9, on_progress=released, **settings)
         pipe.send(model.ledger["entry"])
-        model.save(folder / "fitted.nacre")
+        model.save(folder / "fitted.nacre", replace=True)
 
 
 def save(pipe: Connection, ledger: str, folder: Path) -> None:
@@ -88,7 +88,7 @@ def save(pipe: Connection, ledger: str, folder: Path) -> None:
     pipe.send(None)
     while True:
         for model in models:
-            model.save(folder / "saved.nacre")
+            model.save(folder / "saved.nacre", replace=True)
 
 
 def sample(pipe: Connection, ledger: str, folder: Path) -> None:

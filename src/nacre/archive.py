@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import filecmp
 import functools
 import hashlib
 import io
@@ -23,7 +24,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.errors import NacreError
+from nacre.errors import NacreError, NameTaken
+from nacre.partial import take_free_name
 
 FORMAT = 8
 TEXT = 64 << 20  # bytes of JSON at most: once parsed, it may take thirty times as much
@@ -40,10 +42,12 @@ def write(
     arrays: Mapping[str, NDArray[Any]],
     *,
     secret: bool = False,
+    replace: bool = True,
 ) -> None:
     """Write beside the target and rename, so that a crash or a full disk leaves the old file.
 
-    A `secret` file is for its owner's eyes alone.
+    A `secret` file is for its owner's eyes alone.  Without `replace` no file is replaced, not even
+    one that comes there in the meantime; one that is the same to the byte may stay.
     """
     if path.exists() and not path.is_file():  # a device would be replaced by a file
         raise ArchiveError(f"{path} is not a file. Give the name of a file to write.")
@@ -61,12 +65,23 @@ def write(
             os.fsync(file.fileno())
         if not secret:  # mkstemp's own mode hides the file from others
             Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(path)
+        if replace:
+            Path(temporary).replace(path)
+        else:
+            take_free_name(Path(temporary), path)
+    except FileExistsError:
+        if not (path.is_file() and filecmp.cmp(temporary, path, shallow=False)):
+            raise NameTaken(
+                f"{path} is there already. As such files cost budget, it is not replaced, and "
+                "nothing was written. Choose another name, or say replace=True (on the command "
+                "line --force)."
+            ) from None
     except BaseException as error:
-        Path(temporary).unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename is None:
             error.filename = str(path)  # a full disk does not say where
         raise
+    finally:
+        Path(temporary).unlink(missing_ok=True)
 
 
 def read(path: Path, data: bytes | None = None) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

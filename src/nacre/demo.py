@@ -57,7 +57,7 @@ def run(
         model = nacre.fit(
             train, schema, epsilon=epsilon, delta=DELTA, seed=seed, on_progress=report
         )
-    model.save(folder / MODEL)
+    model.save(folder / MODEL, replace=True)
     console.print(f"{model.method}: {model.guarantee}", style="bold green", markup=False)
 
     console.rule("sample: as many rows as you like, at no further cost", align="left")

@@ -11,6 +11,10 @@ class MissingExtra(NacreError, ImportError):
     """A package that only some features need is not installed; the message names the extra."""
 
 
+class NameTaken(NacreError):
+    """Another file has the name already, and may not be replaced; nothing was written."""
+
+
 class LedgerError(NacreError):
     """The ledger cannot do what was asked; the message says why and what to do."""
 

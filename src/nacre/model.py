@@ -279,8 +279,11 @@ class Model:
             "ledger": dict(self.ledger) if self.ledger else None,
         }
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to one file: JSON and arrays, no code."""
+    def save(self, path: str | Path, *, replace: bool = False) -> None:
+        """Write the model to one file: JSON and arrays, no code.
+
+        Only with `replace` in the place of another file: a model, unlike samples, costs budget.
+        """
         from nacre.archive import write
 
         config, arrays = self.generator.state()
@@ -290,7 +293,7 @@ class Model:
             "generator": {"type": type(self.generator).__name__, **config},
             "kind": self.kind,
         }
-        write(Path(path), document, arrays)
+        write(Path(path), document, arrays, replace=replace)
 
 
 def load(path: str | Path) -> Model:

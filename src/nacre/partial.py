@@ -1,8 +1,9 @@
-"""A file that is there whole or not at all."""
+"""A file that is there whole or not at all, or that takes no other one's place."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,3 +22,18 @@ def whole_or_none(path: Path) -> Iterator[Path]:
         raise
     finally:
         partial.unlink(missing_ok=True)
+
+
+def take_free_name(file: Path, target: Path) -> None:
+    """Give a file the name `target`; FileExistsError if something has it, also since a moment.
+
+    The old name may be left: whoever made the file takes it away.
+    """
+    try:
+        os.link(file, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links, as of some shared folders
+        if os.path.lexists(target):
+            raise FileExistsError from None
+        file.replace(target)

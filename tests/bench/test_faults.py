@@ -68,7 +68,7 @@ def test_a_disk_without_room_loses_no_model_and_no_table(tmp_path):
             env={**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONDONTWRITEBYTECODE": "1"},
         )
 
-    done = run("import nacre; nacre.load('m.nacre').save('m.nacre')")
+    done = run("import nacre; nacre.load('m.nacre').save('m.nacre', replace=True)")
     assert "OSError" in done.stderr and (tmp_path / "m.nacre").read_bytes() == before
     command = "from nacre.cli import main; import sys; sys.argv[1:] = {}; main()"
     for name in ("old.csv", "new.parquet"):
@@ -87,7 +87,7 @@ def test_a_model_that_was_paid_for_is_saved_elsewhere(tmp_path, monkeypatch):
     spare.mkdir()
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(spare))
     with pytest.raises(typer.Exit) as stopped:
-        _save(model, tmp_path / "gone" / "m.nacre")
+        _save(model, tmp_path / "gone" / "m.nacre", force=False)
     assert stopped.value.exit_code == 1
     assert nacre.load(next(spare.iterdir())).guarantee == model.guarantee
 

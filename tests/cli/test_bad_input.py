@@ -311,6 +311,9 @@ def test_a_model_is_not_replaced_without_force(folder):
     assert done.exit_code == 2
     assert "--force" in done.output
     assert (folder / "old.nacre").read_text() == "a model that cost budget"
+    done = folder.fit("people.csv", "--force", output=str(folder / "old.nacre"))
+    assert done.exit_code == 0, done.output
+    assert nacre.load(folder / "old.nacre").method == "PEARL"
 
 
 def test_a_model_has_no_name_that_tables_have(folder):

@@ -2,11 +2,13 @@
 
 import re
 import secrets
+import tempfile
 from pathlib import Path
 
 import pytest
 
 import nacre
+from nacre.archive import read, write
 from nacre.cli.paid import save_paid
 
 
@@ -36,6 +38,17 @@ def test_what_can_be_saved_nowhere_ends_the_command(tmp_path, capsys):
     with pytest.raises(Exception, match="1"):
         save_paid(full, tmp_path / "m.nacre", "model")
     assert "it is lost" in capsys.readouterr().err
+
+
+def test_what_was_paid_for_makes_way_for_a_file_that_came_in_the_meantime(tmp_path, monkeypatch):
+    output, spare = tmp_path / "m.nacre", tmp_path / "spare"
+    output.write_text("another's")
+    spare.mkdir()
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(spare))
+    said = save_paid(lambda path: write(path, {"a": 1}, {}, replace=False), output, "model")
+    (saved,) = spare.iterdir()
+    assert "m.nacre is there already" in said and f"saved as {saved}: move it" in said
+    assert output.read_text() == "another's" and read(saved)[0]["a"] == 1
 
 
 @pytest.mark.parametrize("letter", ["a", "é"])

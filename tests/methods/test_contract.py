@@ -183,6 +183,9 @@ def test_the_guarantee_holds_and_a_file_keeps_the_model(name, adjacency, fitted,
 
     path = tmp_path / "people.nacre"
     model.save(path)
+    model.save(path)  # the same bytes: nothing is lost
+    with pytest.raises(nacre.NacreError, match="replace=True"):
+        dataclasses.replace(model, method="another").save(path)
     again = nacre.load(path)
     assert again.guarantee == model.guarantee
     assert again.schema == model.schema

@@ -74,7 +74,7 @@ def test_bad_rows_change_nothing_of_a_fit(tmp_path, monkeypatch):
             ),
             monkeypatch,
         )
-        model.save(tmp_path / "m.nacre")
+        model.save(tmp_path / "m.nacre", replace=True)
         document, arrays = read_archive(tmp_path / "m.nacre")
         document.pop("kind")
         arrays = {name: array.tolist() for name, array in arrays.items()}

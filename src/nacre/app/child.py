@@ -116,7 +116,7 @@ def keep(model: Any, here: run.Run, status: Status) -> None:
     beside = here / f".{run.MODEL}.partial"
     while True:
         try:
-            model.save(beside)
+            model.save(beside, replace=True)
             folder.settle(beside, here / run.MODEL)
             certificate = json.dumps(model.certificate(), indent=2, ensure_ascii=False)
             folder.write(here / run.CERTIFICATE, certificate.encode())

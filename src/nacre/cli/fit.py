@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -96,7 +97,7 @@ def fit(
             engine=engine,
             on_progress=report,
         )
-    _save(model, output)
+    _save(model, output, force=force)
     if as_json:
         print_json({"model": str(output), **model.certificate()})
         return
@@ -107,9 +108,9 @@ def fit(
     say(f"Next: nacre sample {output} -n 1000 -o {drawn}", quiet=quiet)
 
 
-def _save(model: Model, output: Path) -> None:
+def _save(model: Model, output: Path, *, force: bool) -> None:
     """Save; a model that cost nothing is not saved elsewhere, where others could read it."""
     if not model.guarantee.private:
-        model.save(output)
-    elif problem := save_paid(model.save, output, "model"):
+        model.save(output, replace=force)
+    elif problem := save_paid(partial(model.save, replace=force), output, "model"):
         stop(problem, FAILURE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -132,7 +133,7 @@ def release(
             dataset=dataset,
             on_progress=report,
         )
-    problem = save_paid(found.save, output, "answer")
+    problem = save_paid(partial(found.save, replace=force), output, "answer")
     merged.unlink()
     if problem is not None:
         stop(problem, FAILURE)
@@ -159,6 +160,6 @@ def train(
 
     with progress(quiet=quiet) as report:
         model = sites.train(sites.Answers.read(answers), ledger=ledger, on_progress=report)
-    model.save(output)
+    model.save(output, replace=force)
     say(f"{model.method} model: {output}", quiet=quiet)
     say(str(model.guarantee), quiet=quiet, style=style_of(model.guarantee))

@@ -76,9 +76,9 @@ class Answers:
             == {name: array.tobytes() for name, array in others.items()}
         )
 
-    def save(self, path: str | Path) -> None:
-        """Write it; nothing in it is private."""
-        archive.write(Path(path), *self._written())
+    def save(self, path: str | Path, *, replace: bool = False) -> None:
+        """Write it; nothing in it is private.  A file that is there stays without `replace`."""
+        archive.write(Path(path), *self._written(), replace=replace)
 
     def _written(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """As a document and arrays."""

@@ -59,7 +59,7 @@ def changed(answers, what):
 def test_false_answers_do_not_lead_on(halfway, tmp_path, what):
     around = halfway.copied(tmp_path)
     path = around.board.fetch("1.answers")
-    changed(sites.Answers.read(path), what).save(path)
+    changed(sites.Answers.read(path), what).save(path, replace=True)
     with pytest.raises(NacreError, match="kind|where the plan has|another session|shape|noise"):
         around.answer("site0")
     with Keeper.of(around.path / "site0") as keeper:

@@ -234,7 +234,7 @@ def test_a_false_answer_of_whoever_collects_is_noticed(around):
         {"name": "another"},
     ):
         given = (dataclasses.replace(answers.given[0], **changed),)
-        dataclasses.replace(answers, given=given).save(path)
+        dataclasses.replace(answers, given=given).save(path, replace=True)
         with pytest.raises(NacreError, match="do not follow from the sites' messages"):
             verify(around.board)
 

@@ -11,6 +11,7 @@ from typing import final
 
 from nacre import archive
 from nacre.errors import NacreError
+from nacre.partial import take_free_name
 from nacre.sites.masked.message import SESSION, Address, Message, read
 from nacre.sites.masked.session import Session
 
@@ -79,7 +80,7 @@ class Folder(AbstractBoard):
                 file.write(data)
                 os.fchmod(handle, 0o644)
             with contextlib.suppress(FileExistsError):
-                _placed(Path(temporary), target)
+                take_free_name(Path(temporary), target)
             if archive.bytes_of(target, most=len(data)) != data:
                 raise _another(name)
         except archive.ArchiveError:
@@ -90,15 +91,3 @@ class Folder(AbstractBoard):
 
 def _another(name: str) -> NacreError:
     return NacreError(f"Another {name} is there already. One message each: see who wrote it.")
-
-
-def _placed(file: Path, target: Path) -> None:
-    """Give a file its name, unless something has it."""
-    try:
-        os.link(file, target)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links, as of some shared folders
-        if target.exists():
-            raise FileExistsError from None
-        file.replace(target)
