@@ -144,7 +144,7 @@ class Model:
             seed: for the same rows again; without it each call draws others.
             where: conditions by column: a value ({"sex": "Female"}), a list of values, a range
                 with both ends included ({"age": (30, 40)}, {"seen": ("2024-01-01", None)}), or
-                None (or NaN) for missing. The other columns follow from them.
+                None (or NaN, "missing") for missing. The other columns follow from them.
             keep: which rows of an Arrow table may stay, as a mask, for what constraints cannot
                 say: `lambda t: pc.less(pc.add(t["a"], t["b"]), 10)`.
         """

@@ -35,6 +35,7 @@ def drawn(folder, tmp_path, *options):
         ("age=..40", lambda row: int(row["age"]) <= 40),
         ("age=30,31,32,33", lambda row: 30 <= int(row["age"]) <= 33),
         ("wage=", lambda row: row["wage"] == ""),
+        ("wage=missing", lambda row: row["wage"] == ""),
         ("wage=100..200.5", lambda row: 100 <= float(row["wage"]) <= 200.5),
         ("income=>50K", lambda row: row["income"] == ">50K"),
         ("sex=Female,Male", lambda row: True),
@@ -67,7 +68,9 @@ def test_conditions_combine(fitted, tmp_path):
         ("age=>30", "write >30 as 30.."),
         ("sex=Female,Neither", "'Neither' is not among the schema's values"),
         ("height=3", "There is no column 'height'"),
-        ("sex=", "'sex' is never missing"),
+        ("sex=", "'sex' is never missing, as its schema does not say `nullable: true`. Ask for"),
+        ("age=missing", "'age' is never missing"),
+        ("sex=Male,missing", "'sex' is never missing"),
     ],
 )
 def test_what_cannot_be_asked_for_is_told(fitted, tmp_path, text, message):

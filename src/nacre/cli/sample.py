@@ -36,8 +36,8 @@ def sample(
         list[str] | None,
         typer.Option(
             metavar="COLUMN=VALUE",
-            help="Only such rows: a value, a,b for several, low..high, or nothing for missing; "
-            "label=3 for images.",
+            help="Only such rows: a value, a,b for several, low..high, or missing; label=3 for "
+            "images.",
         ),
     ] = None,
     workers: Annotated[

@@ -92,12 +92,61 @@ def test_every_way_to_write_missing(gap):
     assert fits({"job": [gap, "cook"]}, job=None) and fits({"job": [gap, "cook"]})
 
 
+@pytest.mark.parametrize("word", ["missing", " Missing "])
+def test_the_word_missing_is_missing(word):
+    assert fits({"wage": word}, wage=None) and not fits({"wage": word})
+    assert fits({"job": word}, job=None) and not fits({"job": word})
+    assert fits({"job": ["cook", word]}, job=None) and fits({"job": ["cook", word]})
+
+
+@pytest.mark.parametrize("nullable", [True, False])
+def test_a_value_of_the_name_missing_is_that_value(nullable):
+    columns = {"tooth": Categorical(values=["missing", "sound"], nullable=nullable)}
+    rows = Schema(columns).encode(pa.table({"tooth": ["missing", "sound"]}))
+    for said in ("missing", "missing,missing"):
+        (rule,) = given(read_given({"tooth": said}, columns), columns)
+        assert rule.holds(ColumnValues.of(columns, rows)).tolist() == [True, False]
+    asked = read_given({"tooth": ""}, columns)
+    if nullable:
+        gap = Schema(columns).encode(pa.table({"tooth": pa.array([None, "missing"])}))
+        (rule,) = given(asked, columns)
+        assert rule.holds(ColumnValues.of(columns, gap)).tolist() == [True, False]
+    else:
+        with pytest.raises(ValueError, match="'tooth' is never missing"):
+            given(asked, columns)
+
+
+def test_a_value_in_other_letters_is_asked_back():
+    columns = {"tooth": Categorical(values=["Missing", "sound"], nullable=True)}
+    with pytest.raises(ValueError, match="Did you mean 'Missing'"):
+        given({"tooth": "missing"}, columns)
+
+
+def test_codes_for_missing_are_missing():
+    columns = {
+        "wage": Integer(low=0, high=9, missing=["-9", "N"]),
+        "job": Categorical(values=["a"], missing=["?"]),
+    }
+    table = pa.table({"wage": ["N", "3"], "job": ["a", "?"]})
+    rows = ColumnValues.of(columns, Schema(columns).encode(table))
+    for said, held in (
+        ({"wage": "N"}, [True, False]),
+        ({"wage": "-9"}, [True, False]),
+        ({"wage": "-9,3"}, [True, True]),
+        ({"job": "?"}, [False, True]),
+        ({"job": "a,?"}, [True, True]),
+    ):
+        (rule,) = given(read_given(said, columns), columns)
+        assert rule.holds(rows).tolist() == held
+
+
 @pytest.mark.parametrize(
     ("where", "message"),
     [
         ({"x": 1}, "There is no column 'x'. The columns are 'age'"),
         ({"age": None}, "'age' is never missing"),
         ({"age": [30, None]}, "'age' is never missing"),
+        ({"age": "missing"}, "'age' is never missing, as .* `nullable: true`. Ask for values"),
         ({"age": []}, "an empty list leaves no row"),
         ({"age": (1, 2, 3)}, r"a tuple is a range \(low, high\)"),
         ({"age": (None, None)}, "a tuple is a range"),
@@ -137,6 +186,9 @@ def test_what_cannot_be_asked_for_is_told(where, message):
         ("age=30,31", ["30", "31"]),
         ("wage=1.5..2.5", ("1.5", "2.5")),
         ("wage=", None),
+        ("wage=missing", "missing"),
+        ("seen=..2022-01-01", (None, "2022-01-01")),
+        ("job=cook,missing", ["cook", "missing"]),
         ("job=cook", "cook"),
         ("job=cook, chef", "cook, chef"),
         ("job=a..b", "a..b"),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from nacre.errors import NacreError, a_kind
-from nacre.schema.columns.column import Column, shown
+from nacre.schema.columns.column import MISSING, Column, shown
 from nacre.schema.columns.scale import Scale
 from nacre.schema.constraints.binding import among, between, presence
 from nacre.schema.constraints.condition import Among
@@ -43,8 +43,8 @@ EXAMPLES = {
 def given(where: Mapping[str, Any], columns: Mapping[str, Column]) -> tuple[Rule, ...]:
     """Conditions as rules that a missing value does not satisfy; raises ValueError.
 
-    A value, a list of values, None (or NaN, NA, NaT) for missing, or a tuple (low, high) with both
-    ends included, of which one may be None.
+    A value, a list of values, None (or NaN, NA, NaT, "missing") for missing, or a tuple (low, high)
+    with both ends included, of which one may be None.
     """
     if not isinstance(where, Mapping):
         raise NacreError(
@@ -60,8 +60,8 @@ def _rule(name: str, value: Any, columns: Mapping[str, Column]) -> Rule:
             f"There is no column '{name}'.{suggest(name, columns)} The columns are "
             f"{listed(columns)}."
         )
-    if _is_missing(value) or value in columns[name].missing:
-        return _fixed(f"{name} is missing", presence(name, columns, missing=True))
+    if _is_gap(value, columns[name]):
+        return _fixed(f"{name} is missing", _gap(name, columns))
     if isinstance(value, tuple):
         if len(value) != 2 or value == (None, None):
             raise NacreError(
@@ -74,14 +74,37 @@ def _rule(name: str, value: Any, columns: Mapping[str, Column]) -> Rule:
     if not isinstance(value, list | set | frozenset):
         text = f"{name} = {value_text(value)}"
         return _fixed(text, Among(name, among(name, [value], columns), gap=False))
-    there = [each for each in value if not _is_missing(each)]
+    there = [each for each in value if not _is_gap(each, columns[name])]
     if not value:
         raise NacreError(f"'{name}': an empty list leaves no row. Give at least one value.")
     if len(there) < len(value):
-        presence(name, columns, missing=True)  # refuses columns that have no gaps
-    texts = sorted(map(value_text, there)) + ["missing"] * (len(there) < len(value))
+        _gap(name, columns)  # refuses columns that have no gaps
+    texts = sorted(map(value_text, there)) + [MISSING] * (len(there) < len(value))
     spans = among(name, there, columns)
     return _fixed(f"{name} = {','.join(texts)}", Among(name, spans, gap=len(there) < len(value)))
+
+
+def _gap(name: str, columns: Mapping[str, Column]) -> Among:
+    if not columns[name].nullable:
+        raise NacreError(
+            f"'{name}' is never missing, as its schema does not say `nullable: true`. Ask for "
+            "values of it, or leave this condition out."
+        )
+    return presence(name, columns, missing=True)
+
+
+def _is_gap(value: Any, column: Column) -> bool:
+    """Whether a missing value is meant: by None, a code for one, or the word, if no value is it."""
+    if not isinstance(value, str):
+        return _is_missing(value)
+    return value in column.missing or _is_word(value, column)
+
+
+def _is_word(value: str, column: Column) -> bool:
+    """Whether it is the word "missing", and no value in any case that might be meant by it."""
+    return value.strip().casefold() == MISSING and (
+        MISSING not in map(str.casefold, Scale(column).names)
+    )
 
 
 def _is_missing(value: Any) -> bool:
@@ -96,16 +119,16 @@ def _fixed(text: str, condition: Among) -> Rule:
 
 
 def read_given(said: Mapping[str, str], columns: Mapping[str, Column]) -> dict[str, Any]:
-    """Conditions from text, as for `given`: a value, `a,b`, `low..high`, or nothing for missing.
+    """Conditions from text, as for `given`: a value, `a,b`, `low..high`, or `missing` or nothing.
 
-    Text that is a value as it stands is that value, also with a comma or two dots in it; in a list
-    such a value stands in double quotes.
+    Text that is a value as it stands is that value, also with a comma or two dots in it, or if it
+    is "missing"; in a list such a value stands in double quotes.
     """
     return {name: _read(name, text, columns) for name, text in said.items()}
 
 
 def _read(name: str, text: str, columns: Mapping[str, Column]) -> Any:
-    if name not in columns or not text:
+    if name not in columns or not text or _is_gap(text, columns[name]):
         return text or None
     try:
         Scale(columns[name]).span(text)
