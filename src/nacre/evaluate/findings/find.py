@@ -17,6 +17,7 @@ from nacre.evaluate.findings.labels import label_findings
 from nacre.evaluate.findings.models import model_findings
 from nacre.evaluate.findings.numbers import group_findings, shift_findings
 from nacre.evaluate.findings.pairs import pair_findings
+from nacre.evaluate.findings.rare import rare_findings
 from nacre.evaluate.findings.spikes import spike_findings
 from nacre.evaluate.findings.values import value_findings
 from nacre.evaluate.scores.score import Score
@@ -51,6 +52,7 @@ def find(
         *count_findings(mine.get("small-groups", ())),
         *model_findings(mine, comparison.label),
         *value_findings(comparison),
+        *rare_findings(comparison),
         *(spike_findings(comparison) if "shifts" in mine else ()),
         *(identity_findings(comparison) if "tv2" in mine else ()),
         *(impossible_findings(comparison) if "tv2" in mine else ()),

@@ -1,4 +1,4 @@
-"""What is said of values that are lost, or come much too rarely or too often."""
+"""What is said of frequent values that come much too rarely or too often."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -10,8 +10,6 @@ from nacre.evaluate.findings.words import listed, percent
 from nacre.evaluate.tables.comparison import TableComparison
 from nacre.schema.columns.scale import Scale
 
-# Three expected rows or fewer may well be missing by chance.
-EXPECTED = 3
 # A value that a fiftieth of the rows have is worth a sentence if its share is off by a quarter.
 SHARE, OFF = 0.02, 0.25
 MADE_UP = 0.05  # of the rows: a value that has so much more than it should spoils a column
@@ -25,8 +23,7 @@ class _Value(NamedTuple):
 
 
 def value_findings(comparison: TableComparison) -> Iterator[Finding]:
-    """Values that never occur, and frequent ones whose share is far off."""
-    lost: list[str] = []
+    """Frequent values whose share is far off; `rare_findings` judges the others."""
     wrong: list[_Value] = []
     for name, real, synthetic in zip(
         comparison.real.names, comparison.real.binned, comparison.synthetic.binned, strict=True
@@ -37,20 +34,7 @@ def value_findings(comparison: TableComparison) -> Iterator[Finding]:
             np.bincount(rows.codes, minlength=real.size) / len(rows.codes)
             for rows in (real, synthetic)
         )
-        gone = (q == 0) & (p * len(synthetic.codes) > EXPECTED)
-        if gone.any():
-            lost.append(f"{name} ({int(gone.sum())})")
         wrong += _wrong(comparison, name, p, q)
-    if lost:
-        columns = listed(lost, 6)
-        yield Finding(
-            "care",
-            "Rare values",
-            f"Some values of the real table never occur here: {columns.text}. Do not conclude that "
-            "such rows do not exist.",
-            2.0,
-            columns.rest,
-        )
     if wrong:
         wrong.sort(reverse=True)
         values = listed([value.text for value in wrong], 4)
