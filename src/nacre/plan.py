@@ -13,8 +13,8 @@ from nacre.methods import AbstractMethod, choose
 from nacre.rows import AbstractEncoder, ImageEncoder, TableEncoder
 from nacre.schema import KEEP, ImageSchema, Schema, read_any, stated_types
 from nacre.vault import Adjacency, Plan, Release
+from nacre.vault.budget import as_budget
 from nacre.vault.guarantee import unit_name
-from nacre.vault.plan import as_budget
 
 FEW = 0.1  # a share that is off by more than this tells next to nothing
 

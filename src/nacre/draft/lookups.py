@@ -24,8 +24,8 @@ from nacre.schema.facts.statement import Determined, parse_head
 from nacre.schema.facts.understand import understand_facts
 from nacre.schema.problems import BOUGHT
 from nacre.vault import Adjacency, Plan, Release, Sum, Vault
+from nacre.vault.budget import check_budget
 from nacre.vault.guarantee import unit_column
-from nacre.vault.plan import check_budget
 
 SURE = 0.95  # the chance from which on a code's group is said to stand out from the noise
 

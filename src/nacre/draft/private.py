@@ -35,7 +35,7 @@ from nacre.schema.columns.column import as_flag, as_values
 from nacre.schema.columns.numeric import DIGITS
 from nacre.schema.unit import MOST_ROWS
 from nacre.vault import Adjacency, Bound, Keys, Plan, Release, Segment, Sum, Vault
-from nacre.vault.plan import check_budget
+from nacre.vault.budget import check_budget
 
 FALSE_BINS = 0.05  # the chance that any empty bin anywhere is taken for an occupied one
 

@@ -23,7 +23,7 @@ from nacre.publish.public import PublicReport
 from nacre.publish.scores import PaidScore, binary_scores, class_scores
 from nacre.publish.table import Table, synthetic_table
 from nacre.rows import ImageEncoder, TableEncoder
-from nacre.vault.plan import check_budget
+from nacre.vault.budget import check_budget
 
 OWN = "the model's own histograms"
 ADDED_UP = (

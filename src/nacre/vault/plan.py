@@ -3,36 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
-from collections.abc import Callable, Sequence
-from numbers import Real
+from collections.abc import Sequence
 from typing import Any, Self, final
 
 from nacre.errors import NacreError
 from nacre.schema import Unit
-from nacre.vault.accountant import (
-    LARGEST_EPSILON,
-    LEAST_DELTA,
-    LEAST_EPSILON,
-    calibrate,
-    epsilon_of,
-    total_mu,
-)
+from nacre.vault.accountant import total_mu
 from nacre.vault.bound import Adjacency
+from nacre.vault.budget import as_budget
+from nacre.vault.calibration import adds, calibrated
 from nacre.vault.doors.keys import Keys
 from nacre.vault.doors.steps import Steps
 from nacre.vault.doors.votes import Votes
-from nacre.vault.gaussian_dp import gaussian_mu
-from nacre.vault.guarantee import NOT_PRIVATE, per, unit_column, unit_name, upwards
+from nacre.vault.guarantee import unit_column, unit_name
 from nacre.vault.question import AbstractQuestion, Expected
-from nacre.vault.release import SHARED, Release
-
-USED_UP = (
-    "What was released before has used the budget up (before training by steps it has a tenth of "
-    "delta, and the rest adds). Raise epsilon or delta."
-)
-LARGEST_DELTA = 0.01  # no table for which this would be small is worth a model
+from nacre.vault.release import Release
+from nacre.vault.summary import summary
 
 
 @final
@@ -119,7 +106,7 @@ class Plan:
         shares = [q.share for q in questions if not isinstance(q, Keys)]
         if math.fsum(shares) > 1 + 1e-9:
             raise NacreError("The shares of all questions must not add up to more than 1.")
-        releases = _calibrated(questions, tuple(prior), epsilon, delta, adjacency, unit)
+        releases = calibrated(questions, tuple(prior), epsilon, delta, adjacency, unit)
         return cls(
             epsilon=epsilon,
             delta=delta,
@@ -150,7 +137,7 @@ class Plan:
 
         So it is where rows are trained on: what is asked may follow from a private draft.
         """
-        return _adds(self.prior, [planned.question for planned in self.asked])
+        return adds(self.prior, [planned.question for planned in self.asked])
 
     @property
     def most_rows(self) -> int | None:
@@ -188,36 +175,7 @@ class Plan:
         )
 
     def __str__(self) -> str:
-        claim = (
-            f"(ε = {self.epsilon:g}, δ = {self.delta:g}), {self.adjacency.value}, "
-            f"{per(unit_name(self.unit), self.most_rows)}"
-        )
-        each = f"{unit_name(self.unit)}s"
-        head = f"{self.method} at {claim}." if self.private else f"{self.method}, {NOT_PRIVATE}."
-        lines = [f"{head} {self.reason}".strip()]
-        if self.unit is not None:
-            lines.append(f"  {_counting(self.unit)}")
-        for _, alike in itertools.groupby(self.asked, key=_alike):
-            planned, *others = alike
-            lines += [f"  {_headline(planned)}", f"    {planned.question.meaning}"]
-            if others:
-                lines.append(f"    and {len(others)} more like it, to '{others[-1].release.name}'")
-            expected = planned.expected
-            if expected.count_error is not None:
-                lines.append(
-                    f"    a count of {each} will be off by about {expected.count_error:.1f} "
-                    "(one standard error)"
-                )
-            if expected.error is not None:
-                lines.append(
-                    f"    a share (or mean) of {self.rows:,} {each} will be off by about "
-                    f"{expected.error:.2g}"
-                )
-            if expected.words:
-                lines.append(f"    {expected.words}")
-        if self.outlook:
-            lines.append(f"  Among {self.rows:,} {each} {self.outlook}.")
-        return "\n".join(lines)
+        return summary(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; without privacy epsilon and delta are null."""
@@ -241,171 +199,3 @@ class Plan:
                 for planned in self.asked
             ],
         }
-
-
-def _of_unit(release: Release, unit: Unit | None) -> Release:
-    """The same release for rows, or for persons."""
-    return dataclasses.replace(release, unit=unit_name(unit), by=unit_column(unit))
-
-
-def _counting(unit: Unit) -> str:
-    """What rows mean in a plan for persons."""
-    if unit.rows == 1:
-        return f"Of each person ('{unit.column}') one row, drawn at random, counts."
-    return (
-        f"Of each person ('{unit.column}') up to {unit.rows} rows, drawn at random, count as one "
-        "row together; how many there are is a column of its own."
-    )
-
-
-def _alike(planned: Planned) -> tuple[Any, ...]:
-    """What questions that are asked time and again have in common: all but their names."""
-    release = dataclasses.replace(planned.release, name="")
-    return release, planned.question.meaning, planned.question.share
-
-
-def _headline(planned: Planned) -> str:
-    release, share = planned.release, planned.question.share
-    if not release.private:
-        return f"{release.name}: no noise"
-    if release.mechanism == "approximate":
-        epsilon, delta = upwards(release.epsilon, 4), upwards(release.delta, 3)
-        return f"{release.name}: at most (ε = {epsilon:g}, δ = {delta:g})"
-    what = {
-        "gaussian": f"{release.size:,} number{'' if release.size == 1 else 's'}",
-        SHARED: f"{release.size:,} numbers, noise of {release.sites} sites",
-        "exponential": f"{release.steps:,} choices among {release.size:,}",
-        "subsampled-gaussian": f"{release.steps:,} steps, each on {release.rate:.2g} of the rows",
-    }[release.mechanism]
-    return (
-        f"{release.name}: {what}, {share:.0%} of the budget, "
-        f"noise {release.noise / release.sensitivity:.3g} x sensitivity"
-    )
-
-
-def _calibrated(
-    questions: Sequence[AbstractQuestion],
-    prior: tuple[Release, ...],
-    epsilon: float,
-    delta: float,
-    adjacency: Adjacency,
-    unit: Unit | None,
-) -> list[Release]:
-    """The releases at the largest scale at which all of them together cost `epsilon`."""
-    if not math.isfinite(epsilon):  # their noise is thrown away, so that any scale will do
-        found = [_release(question, 1.0, LARGEST_DELTA, adjacency, prior) for question in questions]
-        bare = [
-            question.by_itself(adjacency)
-            if isinstance(question, Steps) and question.alone
-            else release.without_noise()
-            for question, release in zip(questions, found, strict=True)
-        ]
-        return [_of_unit(release, unit) for release in bare]
-
-    def releases(scale: float) -> list[Release]:
-        found = (_release(question, scale, delta, adjacency, prior) for question in questions)
-        return [_of_unit(release, unit) for release in found]
-
-    before, left = 0.0, delta
-    if _adds(prior, questions):
-        # What is asked may follow from a drafted schema: the rest keeps to a part fixed before it.
-        left = _delta_left(delta, prior)
-        before = epsilon_of(prior, delta - left, adjacency)
-        if before >= epsilon:
-            raise NacreError(USED_UP)
-
-    def cost(noise: float) -> float:
-        own = releases(1 / noise)
-        return before + epsilon_of(own if before else [*prior, *own], left, adjacency)
-
-    scaled = [q for q in questions if not isinstance(q, Keys)]
-    if not scaled:
-        found = releases(1.0)
-        if not cost(1.0) <= epsilon * (1 + 1e-9):
-            raise NacreError(f"What is asked for costs more than epsilon={epsilon:g}.")
-        return found
-    guess = gaussian_mu(epsilon, delta) / math.sqrt(math.fsum(q.share for q in scaled))
-    if any(isinstance(question, Steps) for question in questions):
-        return releases(1 / calibrate(cost, epsilon, guess=1 / guess))
-    return releases(_scale(guess, lambda scale: cost(1 / scale) <= epsilon))
-
-
-def _adds(prior: Sequence[Release], questions: Sequence[AbstractQuestion]) -> bool:
-    return bool(prior) and any(isinstance(question, Steps) for question in questions)
-
-
-def _release(
-    question: AbstractQuestion,
-    scale: float,
-    delta: float,
-    adjacency: Adjacency,
-    prior: tuple[Release, ...],
-) -> Release:
-    # Steps compose with other releases if their parameters were fixed before the first of them.
-    if isinstance(question, Steps) and (question.rows is None or prior):
-        return question.apart(scale, _delta_left(delta, prior) * question.share, adjacency)
-    return question.release(scale, adjacency)
-
-
-def _delta_left(delta: float, prior: tuple[Release, ...]) -> float:
-    """What of delta is to be divided: what came before has its own, or needs some for its sums."""
-    left = delta - math.fsum(release.delta for release in prior)
-    if left <= 0:
-        raise NacreError("What was released before has used delta up. Raise delta.")
-    return left * (0.9 if prior else 1.0)
-
-
-def _scale(guess: float, fits: Callable[[float], bool]) -> float:
-    """The largest scale that fits, to one part in 10^9; `guess` is as good as it can get."""
-    low, high = guess / 2, guess
-    while not fits(low):
-        low, high = low / 2, low
-        if low < guess * 1e-6:
-            raise NacreError(USED_UP)
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
-
-
-def as_budget(epsilon: float, delta: float | None) -> tuple[float, float]:
-    """The budget that was asked for; (inf, 1), which promises nothing, for epsilon=inf."""
-    if isinstance(epsilon, Real) and epsilon == math.inf:
-        if delta is not None:
-            raise NacreError(
-                "epsilon=inf fits without any privacy, so that delta means nothing. Leave delta "
-                "out, or give an epsilon that is a finite number."
-            )
-        return math.inf, 1.0
-    if delta is None:
-        raise NacreError(
-            "delta must be a number, got None: far below one over the number of rows, such as 1e-6."
-        )
-    check_budget(epsilon, delta)
-    return float(epsilon), float(delta)
-
-
-def check_budget(epsilon: float, delta: float) -> None:
-    """Refuse budgets that mean nothing, before anything is spent."""
-    for name, given in (("epsilon", epsilon), ("delta", delta)):
-        if isinstance(given, bool) or not isinstance(given, Real):
-            raise NacreError(f"{name} must be a number, got {given!r}.")
-    if not LEAST_EPSILON < epsilon <= LARGEST_EPSILON:
-        raise NacreError(
-            f"epsilon must be a positive number, above {LEAST_EPSILON:g} and at most "
-            f"{LARGEST_EPSILON:g}, got {epsilon}. Choose it between 0.1, which promises much and "
-            "blurs much, and 10, which promises little; 1 is usual. To fit without any privacy, "
-            "give epsilon=math.inf (on the command line --not-private) and no delta."
-        )
-    if not 0 < delta < 1:
-        raise NacreError(f"delta must lie strictly between 0 and 1, got {delta}.")
-    if delta <= LEAST_DELTA:
-        raise NacreError(
-            f"delta must be above {LEAST_DELTA:g}, got {delta:g}: what noise costs is not "
-            "proved beyond. Choose it far below one over the number of rows, such as 1e-6."
-        )
-    if delta >= LARGEST_DELTA:
-        raise NacreError(
-            f"delta must be below {LARGEST_DELTA:g}, got {delta:g}: with a chance of delta nothing "
-            "at all is promised. Choose it far below one over the number of rows, such as 1e-6."
-        )
