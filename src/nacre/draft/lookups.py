@@ -16,14 +16,14 @@ from nacre.draft.recorded import recorded
 from nacre.engines import on_engine
 from nacre.ledger import Ledger, charged, reserve_in
 from nacre.rows import Stream, TableEncoder
-from nacre.schema import ImageSchema, Schema, SchemaError, read_any
+from nacre.schema import ImageSchema, Schema, SchemaError, Unit, read_any
 from nacre.schema.constraints.statement import NotUnderstood
 from nacre.schema.document import facts_yaml
 from nacre.schema.facts.narrowing import narrow_all
 from nacre.schema.facts.statement import Determined, parse_head
 from nacre.schema.facts.understand import understand_facts
 from nacre.schema.problems import BOUGHT
-from nacre.vault import Adjacency, Plan, Release, Sum, Vault
+from nacre.vault import Adjacency, Plan, Release, Sum, Sums, Vault
 from nacre.vault.budget import check_budget
 from nacre.vault.guarantee import unit_column
 
@@ -82,36 +82,26 @@ def buy_lookups(
     """
     check_budget(epsilon, delta)
     adjacency = Adjacency(adjacency)
-    schema = _usable(schema)
-    _require_composable(schema, adjacency)
+    schema = _usable(schema, adjacency)
     crossings = _crossings(schema, facts)
     encoder = TableEncoder(_counted(schema, crossings))
     question = _question(crossings)
-    plan = Plan.of(
-        [question],
-        epsilon=epsilon,
-        delta=delta,
-        adjacency=adjacency,
-        unit=encoder.unit,
-        method="look-up tables",
-    )
+    plan = _plan(question, encoder.unit, adjacency, epsilon=epsilon, delta=delta)
     with on_engine(data, engine) as where:
         stream = Stream(encoder, where)
         reservation = reserve_in(ledger, dataset, plan)
         with charged(reservation):
             vault = Vault(stream, plan, charge=reservation, on_progress=on_progress)
             sums = vault.sum(question, features(crossings, encoder.layout))
-    ends = np.cumsum([crossing.size for crossing in crossings])[:-1]
-    counts = np.split(sums.values[0], ends)
-    tables, doubts = _tables(schema, crossings, counts, sums.noise)
+    tables, doubts = _tables(schema, crossings, sums)
     found = _with_tables(schema, tables, vault.releases)
     for doubt in doubts:
         warnings.warn(doubt, stacklevel=2)
     return found
 
 
-def _usable(schema: Any) -> Schema:
-    """A schema of a table that a fit would take, and that protects nothing."""
+def _usable(schema: Any, adjacency: Adjacency) -> Schema:
+    """A schema of a table that a fit under `adjacency` would take, and that protects nothing."""
     if isinstance(schema, str | Path):
         schema = read_any(schema)
     if isinstance(schema, ImageSchema) or not isinstance(schema, Schema):
@@ -123,6 +113,7 @@ def _usable(schema: Any) -> Schema:
             "counts with noise would publish that of codes and groups. State the tables if they "
             "are public, or take `protect` out of the schema."
         )
+    _require_composable(schema, adjacency)
     return schema
 
 
@@ -221,16 +212,28 @@ def _question(crossings: Sequence[Crossing]) -> Sum:
     )
 
 
+def _plan(
+    question: Sum, unit: Unit | None, adjacency: Adjacency, *, epsilon: float, delta: float
+) -> Plan:
+    return Plan.of(
+        [question],
+        epsilon=epsilon,
+        delta=delta,
+        adjacency=adjacency,
+        unit=unit,
+        method="look-up tables",
+    )
+
+
 def _tables(
-    schema: Schema,
-    crossings: Sequence[Crossing],
-    counts: Sequence[np.ndarray],
-    noise: Sequence[float],
+    schema: Schema, crossings: Sequence[Crossing], sums: Sums
 ) -> tuple[list[Determined], list[str]]:
     """The likeliest tables, and what to say of those that noise hides; post-processing."""
     domains = narrow_all(schema.columns, schema.rules, schema.bound_facts)
+    ends = np.cumsum([crossing.size for crossing in crossings])[:-1]
+    counts = np.split(sums.values[0], ends)
     found, doubts = [], []
-    for crossing, cells, spread in zip(crossings, counts, noise, strict=True):
+    for crossing, cells, spread in zip(crossings, counts, sums.noise, strict=True):
         allowed = crossing.allowed(domains.get(crossing.fact.column.text))
         table = cells.reshape(crossing.codes, crossing.groups)
         groups, sure = likeliest(table, spread, allowed)
