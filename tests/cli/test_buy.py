@@ -46,7 +46,7 @@ def test_a_table_is_bought_charged_and_composed(shop):
     assert shop.spent() == (pytest.approx(1), 1)
     bought = Schema.read(output)
     assert bought.to_dict()["facts"] == [
-        {"group determined by code": {"A1": "A", "A2": "A", "B1": "B"}}
+        {"group determined by code": {"A1": "A", "A2": "A", "B1": "B"}, "bought": 1}
     ]
     done = shop.fit("codes.csv", schema=str(output), epsilon="2")
     assert done.exit_code == 0, done.output
@@ -54,6 +54,7 @@ def test_a_table_is_bought_charged_and_composed(shop):
     assert guarantee.releases[0].name == "look-up tables (group by code)"
     shown = shop.run("show", shop / "out.nacre", "--verify")
     assert shown.exit_code == 0 and "look-up tables" in shown.output
+    assert "declared as public, but for what was bought" in " ".join(shown.output.split())
 
 
 def test_without_an_output_the_schema_is_printed(shop):

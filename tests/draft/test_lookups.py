@@ -81,7 +81,8 @@ def test_bought_tables_compose_with_earlier_ones():
     once = buy_lookups(table(), SCHEMA, FACT, **BUDGET)
     twice = buy_lookups(table(), once, "stage determined by age", **BUDGET)
     assert twice.releases[0] == once.releases[0] and len(twice.releases) == 2
-    assert twice.provenance == "private"
+    assert [fact.bought for fact in twice.facts] == [1, 2]
+    assert Schema.parse(twice.to_yaml()) == twice
     with pytest.raises(SchemaError, match="bought under add-remove"):
         buy_lookups(table(), once, "stage determined by age", adjacency="replace-one", **BUDGET)
 
@@ -89,9 +90,9 @@ def test_bought_tables_compose_with_earlier_ones():
 def test_a_review_stays_on_record():
     reviewed = dataclasses.replace(SCHEMA, provenance="data", reviewed=True)
     bought = buy_lookups(table(), reviewed, FACT, **BUDGET)
-    assert (bought.provenance, bought.reviewed, len(bought.releases)) == ("private", True, 1)
+    assert (bought.provenance, bought.reviewed, len(bought.releases)) == ("data", True, 1)
     assert bought.from_rows and Schema.parse(bought.to_yaml()) == bought
-    with pytest.raises(SchemaError, match="needs the `releases`"):
+    with pytest.raises(SchemaError, match="number 1 of `releases`, is not there"):
         dataclasses.replace(bought, releases=())
     with pytest.raises(SchemaError, match="nobody has reviewed"):
         buy_lookups(table(), dataclasses.replace(reviewed, reviewed=False), FACT, **BUDGET)

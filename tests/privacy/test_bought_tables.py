@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -152,7 +153,8 @@ def test_a_fit_composes_what_was_bought(bought, fitted, tmp_path):
     assert fitted.guarantee.releases[0] == paid
     assert 1.99 < fitted.guarantee.epsilon <= 2
     fitted.guarantee.verify()
-    free = nacre.plan(dataclasses.replace(bought, releases=(), provenance="declared"), **TWO)
+    known = [dataclasses.replace(fact, bought=0) for fact in bought.facts]
+    free = nacre.plan(dataclasses.replace(bought, releases=(), facts=known), **TWO)
     shared = nacre.plan(bought, **TWO)
     assert shared.releases[0].multiplier > free.releases[0].multiplier
     with pytest.raises(ValueError):
@@ -177,8 +179,84 @@ def test_no_way_through_a_schema_loses_the_price(bought, tmp_path):
         bought.counted,
     ]
     assert all(way.releases == bought.releases for way in ways)
-    with pytest.raises(SchemaError, match="needs the `releases`"):
+    with pytest.raises(SchemaError, match="number 1 of `releases`, is not there"):
         dataclasses.replace(bought, releases=())
+
+
+def edited(schema, change):
+    """A schema's YAML changed by hand: its plain form, and text again."""
+    said = yaml.safe_load(schema.to_yaml())
+    change(said)
+    return yaml.safe_dump(said, sort_keys=False)
+
+
+@pytest.fixture(scope="module")
+def twice(bought):
+    """A reviewed draft with two purchases."""
+    read = dataclasses.replace(bought, facts=(), releases=(), provenance="data", reviewed=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for fact in FACTS:
+            read = buy_lookups(people(), read, fact, **BUDGET)
+    return read
+
+
+@pytest.mark.parametrize("provenance", ["data", "declared", "private"])
+@pytest.mark.parametrize("gone", [[0], [1], [0, 1]])
+def test_a_table_whose_release_was_deleted_is_refused(twice, gone, provenance):
+    def delete(said):
+        said["releases"] = [each for i, each in enumerate(said["releases"]) if i not in gone]
+        said["provenance"] = provenance
+
+    with pytest.raises(SchemaError, match="Put `releases` back as they were written"):
+        Schema.parse(edited(twice, delete))
+
+
+def test_a_bought_table_goes_into_no_other_schema_without_its_price(twice):
+    other = Schema(SCHEMA.columns).to_dict() | {"facts": twice.to_dict()["facts"][:1]}
+    with pytest.raises(SchemaError, match=r"fact `group determined by code`.*\(`bought: 1`\)"):
+        Schema.from_dict(other)
+    draft = {**twice.releases[0], "name": "ranges"}
+    with pytest.raises(SchemaError, match="number 1 of `releases`, is not there"):
+        Schema.from_dict(other | {"releases": [draft]})
+
+
+def test_what_is_no_longer_bought_in_words_is_counted_all_the_same(twice):
+    """Tables corrected or stated by hand, or taken out to be bought again: the price stays."""
+
+    def state(said):
+        del said["facts"][1]["bought"]
+        said["facts"][0]["group determined by code"]["a"] = "y"
+
+    for change in (state, lambda said: said["facts"].pop()):
+        plan = nacre.plan(Schema.parse(edited(twice, change)), **{**TWO, "epsilon": 3})
+        assert plan.prior == tuple(map(Release.from_dict, twice.releases))
+
+
+def test_a_review_that_is_taken_back_stops_a_fit_and_loses_no_price(twice):
+    again = Schema.parse(edited(twice, lambda said: said.update(reviewed=False)))
+    assert again.unreviewed and again.releases == twice.releases
+    cost = {**TWO, "epsilon": 3}
+    with pytest.raises(SchemaError, match="nobody has reviewed"):
+        nacre.fit(people(), again, **cost)
+    with pytest.raises(SchemaError, match="nobody has reviewed"):
+        buy_lookups(people(), again, FACTS[0], **BUDGET)
+    reviewed = Schema.parse(edited(again, lambda said: said.update(reviewed=True)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = nacre.fit(people(), reviewed, **cost)
+    paid = tuple(map(Release.from_dict, twice.releases))
+    assert fitted.guarantee.releases[:2] == paid
+    assert epsilon_of(fitted.guarantee.releases, 1e-5) <= 3
+    assert epsilon_of(fitted.guarantee.releases[2:], 1e-5) < 2.9
+
+
+@pytest.mark.parametrize("place", [0, -1, "x", 1.5, None, True, [1], 10**400])
+def test_marks_that_mean_nothing_are_refused(bought, place):
+    said = bought.to_dict()
+    said["facts"][0]["bought"] = place
+    with pytest.raises(SchemaError, match="`bought|`releases`"):
+        Schema.from_dict(said)
 
 
 def test_a_model_file_without_the_price_is_refused(fitted, tmp_path):

@@ -91,8 +91,9 @@ def _facts(model: Model) -> dict[str, str]:
 
 
 def _origin(schema: Schema) -> str:
-    if schema.provenance == "private" and schema.from_rows:
-        return f"{PROVENANCE['data']}, but for what was bought: {BOUGHT}"
+    if schema.releases and (schema.from_rows or schema.provenance == "declared"):
+        where = PROVENANCE["data" if schema.from_rows else "declared"]
+        return f"{where}, but for what was bought: {BOUGHT}"
     return PROVENANCE[schema.provenance]
 
 

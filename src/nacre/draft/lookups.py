@@ -252,14 +252,17 @@ def _tables(
 def _with_tables(
     schema: Schema, tables: Sequence[Determined], releases: Sequence[Release]
 ) -> Schema:
-    """The schema with its new facts and what they cost: the one cannot be had without the other."""
-    bought = recorded(releases)
+    """The schema with its new facts and what they cost: the one cannot be had without the other.
+
+    Where its columns come from stays as it was, and with it whether a person has to review them.
+    """
+    bought, place = recorded(releases), len(schema.releases) + 1
+    tables = [dataclasses.replace(table, bought=place) for table in tables]
     try:
         return dataclasses.replace(
             schema,
             facts=(*schema.facts, *tables),
             releases=(*schema.releases, *bought),
-            provenance="private",
         )
     except SchemaError as error:
         plain = facts_yaml([table.plain() for table in tables], bought)
@@ -267,5 +270,5 @@ def _with_tables(
             "The tables that were bought contradict the schema's constraints:\n"
             + "\n".join(f"  {problem}" for problem in error.problems)
             + "\nThey are paid for. Loosen or leave out the constraint, and add what follows to "
-            f"the schema, `releases` included:\n{plain}"
+            f"the end of the schema's `facts` and `releases`:\n{plain}"
         ) from None

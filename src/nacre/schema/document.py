@@ -86,7 +86,10 @@ REVIEW_IMAGES = """\
 CONSTRAINTS = "# What every sampled row satisfies; rows that are fitted may break it.\n"
 FACTS = "# What follows from other columns in every row: it is computed, not learned.\n"
 PROTECT = "# Columns whose joint distribution is itself a secret; the method ppem hides it.\n"
-RELEASES = "# What a private draft or bought tables released; a fit adds its cost to its own.\n"
+RELEASES = """\
+# What a private draft or bought tables released; a fit adds its cost to its own. A fact that is
+# `bought: 2` is from the second of these, and is refused without it.
+"""
 
 
 def read(path: Path) -> dict[str, Any]:

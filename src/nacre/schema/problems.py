@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nacre.schema.columns.column import Column, shown
+from nacre.schema.facts.statement import Determined, Fact
 from nacre.schema.suggest import suggest
 from nacre.schema.table import listed
 
@@ -42,11 +43,7 @@ def label_problems(label: Any, columns: Mapping[str, Any]) -> list[str]:
 
 def protected_problems(protect: Sequence[Any], releases: Sequence[Any]) -> list[str]:
     """What counts with noise have told of codes and groups cannot be hidden any more."""
-    bought = [
-        str(release["name"])
-        for release in releases
-        if isinstance(release, dict) and str(release.get("name", "")).startswith(BOUGHT)
-    ]
+    bought = [str(release["name"]) for release in releases if _names_tables(release)]
     if not protect or not bought:
         return []
     return [
@@ -54,6 +51,27 @@ def protected_problems(protect: Sequence[Any], releases: Sequence[Any]) -> list[
         "of those columns; a schema that has them protects none. Take `protect` out, or state the "
         "tables in a schema without these releases if they are public."
     ]
+
+
+def bought_problems(facts: Sequence[Fact], releases: Sequence[Any]) -> list[str]:
+    """A bought table says which release it is from, so that neither stays without the other."""
+    return [
+        f"fact `{fact}`: its table was bought (`bought: {fact.bought}`), and what it cost, number "
+        f"{fact.bought} of `releases`, is not there. Put `releases` back as they were written, all "
+        "of them and in their order: a fit counts them. If the table is public anyway, state it "
+        "without `bought`."
+        for fact in facts
+        if isinstance(fact, Determined) and fact.bought and not _is_there(fact.bought, releases)
+    ]
+
+
+def _is_there(place: int, releases: Sequence[Any]) -> bool:
+    """Whether the release at a place, the first being 1, is there and one of tables."""
+    return place <= len(releases) and _names_tables(releases[place - 1])
+
+
+def _names_tables(release: Any) -> bool:
+    return isinstance(release, dict) and str(release.get("name", "")).startswith(BOUGHT)
 
 
 def origin_problems(provenance: Any, reviewed: Any, releases: Sequence[Any]) -> list[str]:

@@ -28,6 +28,7 @@ from nacre.schema.facts.statement import Fact, parse
 from nacre.schema.facts.understand import understand_facts
 from nacre.schema.layout import Encoded, Layout
 from nacre.schema.problems import (
+    bought_problems,
     column_problems,
     label_problems,
     origin_problems,
@@ -49,7 +50,8 @@ class Schema:
         columns: name to column type; the order is the order of decoded tables.
         label: the column to be predicted, if there is one.
         provenance: where the facts come from: "declared" (known without looking at the rows),
-            "data" (read from the rows, not private) or "private" (paid for; see `releases`).
+            "data" (read from the rows, not private) or "private" (paid for; see `releases`); of
+            the columns: tables that were bought say so themselves (`bought`).
         reviewed: a person has found that facts read from the rows are public anyway.
         releases: what a private draft or bought look-up tables released; a fit composes it.
         constraints: what every sampled row satisfies: statements such as "start <= end" or
@@ -101,6 +103,7 @@ class Schema:
         found += protected_problems(self.protect, self.releases)
         found += self._settle_constraints(known=known)
         facts = self._settle_facts(known=known)
+        facts += bought_problems([parse(fact) for fact in self.facts], self.releases)
         if known and not found and not facts and self.facts:
             try:
                 narrow_all(self.columns, self.rules, self.bound_facts)
@@ -233,7 +236,7 @@ class Schema:
     def from_rows(self) -> bool:
         """Whether it was read from the rows, and a person said or has to say that it is public.
 
-        Also where some of its facts were bought later.
+        Also a private one that is reviewed: so earlier versions kept a draft with bought tables.
         """
         return self.provenance == "data" or (self.provenance == "private" and self.reviewed)
 

@@ -18,7 +18,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, TypeAlias, final
 
-from nacre.schema.columns.column import as_number
+from nacre.schema.columns.column import as_number, as_whole, shown
 from nacre.schema.constraints.statement import (
     Clauses,
     NotUnderstood,
@@ -35,25 +35,32 @@ FORMS = (
     "are missing together`, or a look-up table {group determined by code: {A1: A}}."
 )
 HEAD = "A look-up table without its entries is a statement such as `group determined by code`."
-MISSING = "missing"
-Plain: TypeAlias = "str | dict[str, dict[str, str]]"
+MISSING, BOUGHT = "missing", "bought"
+MOST = 1_000_000  # releases that a schema might have
+Plain: TypeAlias = "str | dict[str, Any]"
 
 
 @final
 @dataclasses.dataclass(frozen=True)
 class Determined:
-    """A column that another one determines, by a table of (values of that one, value)."""
+    """A column that another one determines, by a table of (values of that one, value).
+
+    Attributes:
+        bought: which of the schema's `releases` the table is from, the first being 1; 0 for none.
+    """
 
     column: Word
     by: Word
     table: tuple[tuple[str, str], ...]
+    bought: int = 0
 
     def __str__(self) -> str:
         return f"{self.column} determined by {self.by}"
 
     def plain(self) -> Plain:
         """The form that is written to files."""
-        return {str(self): dict(self.table)}
+        mark = {BOUGHT: self.bought} if self.bought else {}
+        return {str(self): dict(self.table), **mark}
 
 
 @final
@@ -144,11 +151,22 @@ def parse(said: Any) -> Fact:
         return said
     if isinstance(said, str):
         return _statement(Reader(said, FORMS))
-    if isinstance(said, Mapping) and len(said) == 1:
-        ((head, table),) = said.items()
+    if isinstance(said, Mapping) and len(said) == 1 + (BOUGHT in said):
+        ((head, table),) = ((head, table) for head, table in said.items() if head != BOUGHT)
         if isinstance(head, str) and isinstance(table, Mapping) and table:
-            return _determined(Reader(head, FORMS), table)
+            found = _determined(Reader(head, FORMS), table)
+            return dataclasses.replace(found, bought=_place(said)) if BOUGHT in said else found
     raise NotUnderstood(FORMS)
+
+
+def _place(said: Mapping[Any, Any]) -> int:
+    place = as_whole(said[BOUGHT])
+    if type(place) is not int or not 1 <= place <= MOST:
+        raise NotUnderstood(
+            f"`{BOUGHT}: {shown(said[BOUGHT])}` must be a whole number: which of the schema's "
+            "`releases` the table is from, the first being 1."
+        )
+    return place
 
 
 def parse_head(said: str) -> Determined:

@@ -9,7 +9,7 @@ from nacre.schema.columns.column import Column, shown
 from nacre.schema.constraints.statement import NotUnderstood
 from nacre.schema.facts.binding import bind_fact, in_order
 from nacre.schema.facts.bound import Absence, BoundFact
-from nacre.schema.facts.statement import FORMS, Fact, parse
+from nacre.schema.facts.statement import BOUGHT, FORMS, Fact, parse
 
 MOST = 1_000  # facts in a schema
 
@@ -67,5 +67,5 @@ def _refuse_twice(fact: BoundFact, owners: dict[str, str], label: str | None) ->
 def _short(said: Any) -> str:
     """A fact as messages about it start."""
     if isinstance(said, Mapping):
-        said = ", ".join(map(str, said))
+        said = ", ".join(str(head) for head in said if head != BOUGHT)
     return shown(str(said))[1:-1]
