@@ -168,3 +168,15 @@ def test_narrow_cells_that_are_no_spikes_take_no_rows_from_others():
     cells, counts, _ = found[0]
     ones = np.mean([each.cleaned[0][0, 1] for _, _, each in found])
     assert cells.spike[1] == 1 and ones == pytest.approx(counts[1], rel=0.3)
+
+
+def test_a_narrow_end_and_the_cell_beside_it_have_the_noise_of_two_counts():
+    """Neither is far from zero; together they are, if their noise were that of one of them."""
+    (column,) = table_columns(Schema({"x": Real(low=0, high=30_000, decimals=2)}).layout, None, 256)
+    assert column.cells.widths[-1] == 1 < column.cells.widths[-2]
+    counts = np.zeros(column.size)
+    counts[40:60] = 500.0
+    for deviations, there in ((2.4, False), (3.2, True)):
+        counts[-2:] = deviations * NOISE
+        found = Histograms.of((column,), counts[None], NOISE, None, (np.array([10_000.0]), 1.0))
+        assert (found.cleaned[0][0, -2:].sum() > 1) == there

@@ -3,6 +3,9 @@
 Declared bounds are often much wider than the data.  A cell counts as filled only if it lies in a
 stretch whose noisy count is surely above zero; elsewhere the tails of filled stretches go on
 falling, so that no noise becomes a hump or a spike where there is nothing.
+
+`noise` is the deviation of every count, or of each by itself: cells that were counted together with
+a neighbor have more of it than others.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from nacre.histograms.hidden import hidden
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Noise = NDArray[np.float64] | float
 
 CERTAIN = 2.5  # deviations of the noise beyond which a difference is believed
 JUMP = 3.0  # and beyond which neighboring stretches of cells differ
@@ -26,6 +30,7 @@ APART = 4.4  # and a stretch of cells apart from others: rows where none are cos
 SHORT = 4  # fewer filled cells than this in a row are spikes, which have no tails
 FEWER = 2  # likewise, from an end of the range on: counts of 0, 1 and a few more
 LAST = 8  # filled cells in a row, at most, from which it is told how a tail goes on
+NOTHING = 1e-12  # a deviation
 LEAST = 1e-3  # mean of values that noise hides, in its deviations, below which all are alike
 FAINT = 0.1  # deviations of the noise: cells that hold less are as good as empty
 PIECE = 16  # cells that may be like those beside them
@@ -42,7 +47,7 @@ def simplex(counts: Array, total: float) -> Array:
     return np.maximum(counts - excess[last], 0.0)
 
 
-def smooth(counts: Array, noise: float, sizes: Array | None = None) -> Array:
+def smooth(counts: Array, noise: Noise, sizes: Array | None = None) -> Array:
     """Counts over ordered cells with what is likely noise taken out: spikes and jumps stay.
 
     A Haar transform that does not depend on where it starts (Coifman and Donoho, 1995): the
@@ -52,13 +57,14 @@ def smooth(counts: Array, noise: float, sizes: Array | None = None) -> Array:
     """
     size = len(counts)
     sizes = np.ones(size) if sizes is None else sizes
-    level, weight = (np.concatenate([a[::-1], a, a[::-1]]) for a in (counts / sizes, sizes**2))
+    precision = (sizes / np.maximum(noise, NOTHING)) ** 2
+    level, weight = (np.concatenate([a[::-1], a, a[::-1]]) for a in (counts / sizes, precision))
     widths = [2**j for j in range(size.bit_length() - 1)]
     kept = []
     for width in widths:
         other, own = np.roll(level, -width), np.roll(weight, -width)
         both = weight + own
-        sure = np.abs(level - other) > JUMP * noise * np.sqrt(both / (weight * own))
+        sure = np.abs(level - other) > JUMP * np.sqrt(1 / weight + 1 / own)
         difference = np.where(sure, level - other, 0.0) / both
         kept.append((difference * own, difference * weight))
         level, weight = (level * weight + other * own) / both, both
@@ -67,7 +73,7 @@ def smooth(counts: Array, noise: float, sizes: Array | None = None) -> Array:
     return level[size : 2 * size] * sizes
 
 
-def smooth_pool(counts: Array, noise: float, widths: Array) -> Array:
+def smooth_pool(counts: Array, noise: Noise, widths: Array) -> Array:
     """Counts of all rows over ordered cells: a smooth density, and jumps and spikes beside it."""
     sizes = relative(widths)
     start = np.maximum(smooth(counts, noise, sizes), 0.0)
@@ -80,7 +86,7 @@ def relative(sizes: Array) -> Array:
     return np.asarray(sizes / np.exp(np.log(sizes).mean()))
 
 
-def filled(counts: Array, noise: float) -> Mask:
+def filled(counts: Array, noise: Noise) -> Mask:
     """The cells of stretches whose counts are surely above zero, found from narrow to wide.
 
     There are about m / w stretches of w cells, so the bar is sqrt(APART^2 + 2 log(m / w))
@@ -110,16 +116,16 @@ def filled(counts: Array, noise: float) -> Mask:
     return found
 
 
-def _score(counts: Array, found: Mask, noise: float, width: int) -> Array:
+def _score(counts: Array, found: Mask, noise: Noise, width: int) -> Array:
     """How many deviations above zero each stretch of so many cells is, found cells aside."""
     window = np.ones(width)
     total = np.convolve(np.where(found, 0.0, counts), window, "valid")
-    cells = np.convolve(~found, window, "valid")
-    return total / (noise * np.sqrt(np.maximum(cells, 1)))
+    variance = np.convolve(np.where(found, 0.0, np.square(noise)), window, "valid")
+    return np.where(total > 0, total, 0.0) / np.sqrt(np.maximum(variance, NOTHING))
 
 
 def fade(
-    counts: Array, level: Array, noise: float, known: Mask, widths: Array, apart: int = 0
+    counts: Array, level: Array, noise: Noise, known: Mask, widths: Array, apart: int = 0
 ) -> Array:
     """`level` where cells are filled; between and beyond them what the filled ones make expect.
 
@@ -128,7 +134,9 @@ def fade(
     noise explains.  If these surely hold more than tails explain, they get it as humps (`hidden`).
     `apart` cells more, which have no order, hold the rest of the rows.
     """
-    out = np.where(known, level, 0.0)
+    out, noise = np.where(known, level, 0.0), noise * np.ones(len(known))
+    usual = float(noise.min())
+    every = float(noise @ noise) + apart * usual**2
     edges = np.flatnonzero(np.diff(np.concatenate([[True], known, [True]]).astype(np.int8)))
     for start, end in edges.reshape(-1, 2).tolist():
         before, after = out[:start] * known[:start], (out[end:] * known[end:])[::-1]
@@ -137,30 +145,35 @@ def fade(
             _tail(after, widths[end:][::-1], widths[start:end][::-1])[::-1],
         )
         if (mass := float(shape.sum())) > 0:
-            out[start:end] = _tail_rows(counts[start:end], shape / mass, noise, mass, len(known))
+            out[start:end] = _tail_rows(
+                counts[start:end], shape / mass, noise[start:end], mass, every
+            )
     counted, mass = float(counts[~known].sum()), float(out[~known].sum())
-    deviation = _deviation(noise, int((~known).sum()), len(known) + apart)
-    if counted - mass > max(SURE * deviation, noise):
+    deviation = _deviation(noise[~known], every)
+    if counted - mass > max(SURE * deviation, usual):
         return out + hidden(counts, noise, known, counted - mass)
     most = max(counted + 2 * deviation, 0.0)
     return np.where(known, out, out * (min(mass, most) / max(mass, 1e-9)))
 
 
-def _tail_rows(counts: Array, shape: Array, noise: float, mass: float, cells: int) -> Array:
+def _tail_rows(counts: Array, shape: Array, noise: Array, mass: float, every: float) -> Array:
     """What noisy counts of a gap make expect of a tail of this shape that is to hold `mass` rows.
 
     A steep tail is told by the few cells that it fills (a matched filter); of a long one, whose
     shape is not known so well, by the sum of all.
     """
-    seen, deviation = float(counts.sum()), _deviation(noise, len(counts), cells)
-    if (power := float(shape @ shape)) > 1 / SHORT:
-        seen, deviation = float(shape @ counts) / power, noise / np.sqrt(power)
-    return shape * expected(np.array([seen]), max(deviation, LEAST * noise), mass)
+    seen, deviation = float(counts.sum()), _deviation(noise, every)
+    if float(shape @ shape) > 1 / SHORT:
+        matched = shape / noise**2
+        power = float(shape @ matched)
+        seen, deviation = float(matched @ counts) / power, power**-0.5
+    return shape * expected(np.array([seen]), max(deviation, LEAST * float(noise.min())), mass)
 
 
-def _deviation(noise: float, some: int, every: int) -> float:
-    """Of the sum over some of all cells, as what all hold together is known."""
-    return float(noise * np.sqrt(some * (1 - some / every)))
+def _deviation(some: Array, every: float) -> float:
+    """Of the sum over some cells, given theirs and the variance of all, whose sum is known."""
+    variance = float(some @ some)
+    return float(np.sqrt(max(variance * (1 - variance / every), 0.0)))
 
 
 def _tail(beside: Array, beside_widths: Array, widths: Array) -> Array:
@@ -247,6 +260,7 @@ def clean(
     noise: Sequence[float],
     widths: Sequence[Array],
     counted: tuple[Array, float] | None = None,
+    together: Sequence[Array] | None = None,
 ) -> tuple[list[Array], list[Mask], Array]:
     """Class-wise histograms (C, cells) by column without their noise, and the class sizes.
 
@@ -257,41 +271,47 @@ def clean(
     classes may be `counted` by themselves (their counts and the deviation of these): the sizes are
     the weighted mean.  The first cells of a column, those that have `widths`, are smoothed and
     emptied where nothing is sure, the others (categories, 'missing') shrunk; then all agree on the
-    sizes.
+    sizes.  Of each of the first ones so many counts may have been added `together`.
     """
+    together = [np.ones(len(own)) for own in widths] if together is None else together
     weight = [1 / (own**2 * t.shape[1]) for own, t in zip(noise, noisy, strict=True)]
     sums = [table.sum(1) for table in noisy]
     if counted is not None:
         sums, weight = [*sums, counted[0]], [*weight, counted[1] ** -2]
     sizes = np.maximum(np.average(np.stack(sums), axis=0, weights=weight), 1.0)
-    found = [_clean(*each, sizes) for each in zip(noisy, widths, noise, strict=True)]
+    every = zip(noisy, widths, noise, together, strict=True)
+    found = [_clean(*each, sizes) for each in every]
     return [table for table, _ in found], [known for _, known in found], sizes
 
 
-def _clean(table: Array, widths: Array, noise: float, sizes: Array) -> tuple[Array, Mask]:
+def _clean(
+    table: Array, widths: Array, noise: float, together: Array, sizes: Array
+) -> tuple[Array, Mask]:
     """One column: all rows first, then how each class differs from them where that is sure."""
     ordered = len(widths)
     # What is known about the sizes says something about every cell, and most about many together.
     table = table + ((sizes - table.sum(1)) / table.shape[1])[:, None]
     counts, others = table[:, :ordered], table[:, ordered:]
-    deviation = noise * np.sqrt(len(sizes))
+    deviation, own_noise = noise * np.sqrt(len(sizes)), noise * np.sqrt(together)
+    pooled_noise = own_noise * np.sqrt(len(sizes))
     level, known = surely_counted(others.sum(0), deviation)
     if ordered:
         pool = counts.sum(0)
-        sure = filled(pool, deviation) | np.any([filled(row, noise) for row in counts], axis=0)
-        smoothed = smooth_pool(pool, deviation, widths)
-        faded = fade(pool, smoothed, deviation, sure, widths, others.shape[1])
+        by_class = np.any([filled(row, own_noise) for row in counts], axis=0)
+        sure = filled(pool, pooled_noise) | by_class
+        smoothed = smooth_pool(pool, pooled_noise, widths)
+        faded = fade(pool, smoothed, pooled_noise, sure, widths, others.shape[1])
         smoothed = np.where(sure, smoothed, faded)
         level, known = np.concatenate([smoothed, level]), np.concatenate([sure, known])
-    together = _meet(level, known, float(sizes.sum()), deviation)
+    whole = _meet(level, known, float(sizes.sum()), deviation)
     rows = []
     for row, size in zip(table, sizes, strict=True):
         # A rare class is known by how it differs from all rows, as its share of each cell; where it
         # does not, it is like them.
-        like = together * (size / sizes.sum())
+        like = whole * (size / sizes.sum())
         own = like + np.where(known, row - like, 0.0)
         if ordered:
             shares = relative(np.maximum(like[:ordered], FAINT * noise))
-            own[:ordered] = like[:ordered] + smooth((own - like)[:ordered], noise, shares)
+            own[:ordered] = like[:ordered] + smooth((own - like)[:ordered], own_noise, shares)
         rows.append(_meet(np.where(known, own, like), known, float(size), noise))
     return np.stack(rows), known

@@ -27,26 +27,28 @@ TRIES = 8  # of a step that is ever shorter
 LEAST = 0.05  # deviations of the noise, of a cell in which nothing was seen
 
 
-def smooth_density(counts: Array, noise: float, widths: Array, start: Array) -> Array:
+def smooth_density(counts: Array, noise: Array | float, widths: Array, start: Array) -> Array:
     """What the counts of cells would be without noise if their density were smooth.
 
     Args:
         counts: of ordered cells.
-        noise: deviation of each.
+        noise: deviation of each, or of all.
         widths: of the cells.
         start: a first guess of the answer; returned as it is where nothing can be won.
     """
-    if len(counts) < FEWEST or np.abs(counts).max() > SHARPEST * noise:
+    unit = float(np.min(noise))
+    if len(counts) < FEWEST or np.abs(counts).max() > SHARPEST * unit:
         return start
-    fit = _Fit(counts / noise, widths, second_differences(len(counts)))
-    level = np.log(np.maximum(start / noise, LEAST) / widths)
+    precision = (unit / noise) ** 2 * np.ones(len(counts))
+    fit = _Fit(counts / unit, precision, widths, second_differences(len(counts)))
+    level = np.log(np.maximum(start / unit, LEAST) / widths)
     best, found = np.inf, level
     for penalty in PENALTIES:
         level = fit.mode(level, float(penalty))
         unlikely = fit.evidence(level, float(penalty))
         if unlikely < best:
             best, found = unlikely, level
-    return noise * fit.expected(found)
+    return unit * fit.expected(found)
 
 
 def second_differences(size: int) -> Array:
@@ -63,9 +65,13 @@ def second_differences(size: int) -> Array:
 @final
 @dataclasses.dataclass(frozen=True)
 class _Fit:
-    """Counts in deviations of their noise, the cells' widths, and what is rough about a curve."""
+    """Counts, their precision, the cells' widths, and what is rough about a curve.
+
+    Counts are in deviations of the noise that the most precise of them have.
+    """
 
     counts: Array
+    precision: Array
     widths: Array
     rough: Array
 
@@ -77,7 +83,7 @@ class _Fit:
         value, mean = self._unlikely(level, penalty)
         damping = 1e-3
         for _ in range(STEPS):
-            slope = penalty * self._times(level) - mean * (self.counts - mean)
+            slope = penalty * self._times(level) - mean * self.precision * (self.counts - mean)
             for _ in range(TRIES):
                 step = -solveh_banded(self._curvature(mean, penalty, damping), slope)
                 step *= min(1.0, FARTHEST / max(float(np.abs(step).max()), 1e-12))
@@ -101,12 +107,12 @@ class _Fit:
 
     def _unlikely(self, level: Array, penalty: float) -> tuple[float, Array]:
         mean = self.expected(level)
-        misfit = ((self.counts - mean) ** 2).sum() + penalty * level @ self._times(level)
+        misfit = self.precision @ (self.counts - mean) ** 2 + penalty * level @ self._times(level)
         return float(misfit) / 2, mean
 
     def _curvature(self, mean: Array, penalty: float, damping: float) -> Array:
         """Of what is minimized, nearly: positive, as where counts are linear in the level."""
-        bands, square = penalty * self.rough, mean * mean
+        bands, square = penalty * self.rough, self.precision * mean * mean
         bands[2] += square + damping * (square + 1e-3 * square.max()) + 1e-9 * (1 + square.max())
         return np.asarray(bands)
 

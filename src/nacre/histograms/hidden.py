@@ -20,12 +20,13 @@ WIDTHS = 1 / 48, 1 / 24, 1 / 12, 1 / 6, 1 / 3  # their deviations, as shares of 
 NEAR = 1 / 6  # of all cells: a hump so far from filled ones is e times less likely beforehand
 
 
-def hidden(counts: Array, noise: float, known: Mask, mass: float) -> Array:
+def hidden(counts: Array, noise: Array | float, known: Mask, mass: float) -> Array:
     """`mass` rows among the cells that are not `known`, as the noisy `counts` make expect.
 
     The counts are normal around mass times a hump's share of each cell.
     """
     size = len(known)
+    precision = np.broadcast_to(np.square(noise, dtype=np.float64) ** -1, size)
     place = np.arange(size)
     away = steps_away(known)
     logs, humps = [], []
@@ -35,8 +36,8 @@ def hidden(counts: Array, noise: float, known: Mask, mass: float) -> Array:
         hump = np.where(known, 0.0, hump)
         whole = hump.sum(1, keepdims=True)
         hump = hump[whole[:, 0] > 0] / whole[whole[:, 0] > 0]
-        fit = mass * (hump @ counts) - 0.5 * mass**2 * (hump**2).sum(1)
-        logs.append(fit / noise**2 - hump @ away / (NEAR * size))
+        fit = mass * (hump @ (precision * counts)) - 0.5 * mass**2 * (hump**2 @ precision)
+        logs.append(fit - hump @ away / (NEAR * size))
         humps.append(hump)
     every = np.concatenate(logs)
     weight = np.exp(every - every.max())

@@ -79,7 +79,7 @@ class Histograms:
         if counted is not None:
             counted = counted[0], deviation(counted[1])
         widths = [part.widths for part in parts]
-        found, known, sizes = clean(some, spread, widths, counted)
+        found, known, sizes = clean(some, spread, widths, counted, [p.together for p in parts])
         cleaned = [p.join(table, mask) for p, table, mask in zip(parts, found, known, strict=True)]
         filled = [part.mark(mask) for part, mask in zip(parts, known, strict=True)]
         return Histograms(columns, released, released, cleaned, filled, sizes, noises)

@@ -79,6 +79,11 @@ class Parts:
         np.add.at(found, self.whose, self.cell_widths[self.nothing])
         return found
 
+    @property
+    def together(self) -> Array:
+        """How many counts were added up for each of the ordered cells."""
+        return np.asarray(1.0 + np.bincount(self.whose, minlength=len(self.ordered)))
+
     def join(self, cleaned: Array, known: Mask) -> Array:
         """The whole histogram, from `table` without its noise; rows are neither won nor lost.
 
