@@ -137,7 +137,7 @@ def _found(
         return found | _nearest(histograms, place, own)
     if every and (found := _few(every, noise)):
         return found
-    first = deviation(histograms.noise[place]) * np.sqrt(len(histograms.sizes))
+    first = float(histograms.pooled[place])
     doubt = {cell: 2 * np.hypot(first, noise * np.sqrt(len(h.ticks))) for cell, h in own.items()}
     return {cell: heavy.shares(doubt[cell]) for cell, heavy in own.items()}
 

@@ -261,6 +261,7 @@ def clean(
     widths: Sequence[Array],
     counted: tuple[Array, float] | None = None,
     together: Sequence[Array] | None = None,
+    pooled: Sequence[float] | None = None,
 ) -> tuple[list[Array], list[Mask], Array]:
     """Class-wise histograms (C, cells) by column without their noise, and the class sizes.
 
@@ -272,6 +273,7 @@ def clean(
     the weighted mean.  The first cells of a column, those that have `widths`, are smoothed and
     emptied where nothing is sure, the others (categories, 'missing') shrunk; then all agree on the
     sizes.  Of each of the first ones so many counts may have been added `together`.
+    The classes' sum has the deviation `pooled`, if that is not the one of so many counts.
     """
     together = [np.ones(len(own)) for own in widths] if together is None else together
     weight = [1 / (own**2 * t.shape[1]) for own, t in zip(noise, noisy, strict=True)]
@@ -279,21 +281,22 @@ def clean(
     if counted is not None:
         sums, weight = [*sums, counted[0]], [*weight, counted[1] ** -2]
     sizes = np.maximum(np.average(np.stack(sums), axis=0, weights=weight), 1.0)
-    every = zip(noisy, widths, noise, together, strict=True)
+    if pooled is None:
+        pooled = [own * np.sqrt(len(sizes)) for own in noise]
+    every = zip(noisy, widths, noise, together, pooled, strict=True)
     found = [_clean(*each, sizes) for each in every]
     return [table for table, _ in found], [known for _, known in found], sizes
 
 
 def _clean(
-    table: Array, widths: Array, noise: float, together: Array, sizes: Array
+    table: Array, widths: Array, noise: float, together: Array, deviation: float, sizes: Array
 ) -> tuple[Array, Mask]:
     """One column: all rows first, then how each class differs from them where that is sure."""
     ordered = len(widths)
     # What is known about the sizes says something about every cell, and most about many together.
     table = table + ((sizes - table.sum(1)) / table.shape[1])[:, None]
     counts, others = table[:, :ordered], table[:, ordered:]
-    deviation, own_noise = noise * np.sqrt(len(sizes)), noise * np.sqrt(together)
-    pooled_noise = own_noise * np.sqrt(len(sizes))
+    own_noise, pooled_noise = noise * np.sqrt(together), deviation * np.sqrt(together)
     level, known = surely_counted(others.sum(0), deviation)
     if ordered:
         pool = counts.sum(0)

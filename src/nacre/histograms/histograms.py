@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from collections.abc import Mapping, Sequence
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,9 @@ class Histograms:
         begins: of some numbers, the cells at which a bin has to begin.
         families: of some categories, which of their values belong together, finest order first.
         scales: of categories with an order, how many of their codes are in it: the first ones.
+        pooled: (columns,) the deviation of what noisy counts add up to over the classes.
+        whole: counts of all rows (all cells) as they left the vault, and the deviation of one of
+            each column, if there are any.
     """
 
     columns: tuple[Column, ...]
@@ -54,6 +58,8 @@ class Histograms:
     begins: Mapping[int, NDArray[np.bool_]] = dataclasses.field(default_factory=dict)
     families: Mapping[int, Sequence[Index]] = dataclasses.field(default_factory=dict)
     scales: Mapping[int, int] = dataclasses.field(default_factory=dict)
+    pooled: Array = dataclasses.field(default_factory=lambda: np.zeros(0))
+    whole: tuple[Array, Array] | None = None
 
     @staticmethod
     def of(
@@ -62,11 +68,13 @@ class Histograms:
         noise: float,
         weights: Index | None = None,
         counted: tuple[Array, float] | None = None,
+        whole: tuple[Array, Any] | None = None,
     ) -> Histograms:
         """From the released counts (C, all cells) and the deviation of each.
 
         With `weights`, the rows of each column were counted with its own.  `counted` are the class
-        sizes and their deviation, where they were counted, too.
+        sizes and their deviation, and `whole` the counts of all rows (all cells) and theirs, where
+        these were counted, too.
         """
         ends = np.cumsum([column.size for column in columns])
         released = np.split(values, ends[:-1], axis=1)
@@ -74,15 +82,35 @@ class Histograms:
         released = [table / weight for table, weight in zip(released, weights, strict=True)]
         noises = noise / weights
         spread = [deviation(own) for own in noises]
-        parts = [Parts.of(*each) for each in zip(columns, released, spread, strict=True)]
+        noisy, pooled = released, [own * math.sqrt(len(values)) for own in spread]
+        if whole is not None:
+            rows = whole[0] / np.repeat(weights, [column.size for column in columns])
+            whole = rows, whole[1] / weights
+            again = [deviation(own) for own in whole[1]]
+            every = zip(released, np.split(rows, ends[:-1]), spread, again, strict=True)
+            merged = [with_whole(*each) for each in every]
+            noisy, pooled = [table for table, _ in merged], [own for _, own in merged]
+        parts = [Parts.of(*each) for each in zip(columns, noisy, spread, strict=True)]
         some = [part.table for part in parts]
         if counted is not None:
             counted = counted[0], deviation(counted[1])
         widths = [part.widths for part in parts]
-        found, known, sizes = clean(some, spread, widths, counted, [p.together for p in parts])
+        found, known, sizes = clean(
+            some, spread, widths, counted, [p.together for p in parts], pooled
+        )
         cleaned = [p.join(table, mask) for p, table, mask in zip(parts, found, known, strict=True)]
         filled = [part.mark(mask) for part, mask in zip(parts, known, strict=True)]
-        return Histograms(columns, released, released, cleaned, filled, sizes, noises)
+        return Histograms(
+            columns,
+            released,
+            noisy,
+            cleaned,
+            filled,
+            sizes,
+            noises,
+            pooled=np.array(pooled),
+            whole=whole,
+        )
 
     def binned(self, column: int, group: Index) -> tuple[Array, Array]:
         """Counts (C, bins) of a column's bins, and their variances (bins,).
@@ -170,3 +198,14 @@ class Histograms:
         """Of a column's cells over all classes, from the cleaned histograms."""
         share = self.cleaned[column].sum(0) / self.total
         return -float((share * np.log(np.maximum(share, 1e-12))).sum())
+
+
+def with_whole(table: Array, whole: Array, noise: float, again: float) -> tuple[Array, float]:
+    """Counts by class (C, ...) that add up to what they and those of all rows say together.
+
+    Also the deviation of what they then add up to.  Least squares: each class takes an equal part
+    of the difference, by how precisely their sum was known.
+    """
+    own, other = len(table) * noise**2, again**2
+    share = own / (own + other)
+    return table + (whole - table.sum(0)) * (share / len(table)), math.sqrt(other * share)

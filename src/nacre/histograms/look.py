@@ -18,7 +18,7 @@ from nacre.errors import NacreError
 from nacre.histograms.cells import CodeColumn, NumberColumn
 from nacre.histograms.clean import SURE
 from nacre.histograms.few import jagged
-from nacre.histograms.histograms import Histograms, deviation
+from nacre.histograms.histograms import Histograms
 from nacre.schema import Layout
 
 Index = NDArray[np.int64]
@@ -142,7 +142,7 @@ def _jagged(histograms: Histograms, place: int) -> bool:
     """Whether a number seems to have few values: neighboring wide cells are not alike."""
     cells = number_column(histograms, place).cells
     wide = cells.widths > 1
-    noise = deviation(histograms.noise[place]) * np.sqrt(len(histograms.sizes))
+    noise = float(histograms.pooled[place])
     return jagged(histograms.noisy[place].sum(0)[: cells.size][wide], noise, cells.widths[wide])
 
 

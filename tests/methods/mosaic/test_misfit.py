@@ -21,7 +21,7 @@ def logits(seed):
     return flat, Logits.within(flat, COMPONENTS, PLACES, CLASSES)
 
 
-def targets(pooled, noise=0.05):
+def targets(pooled, noise=0.05, whole=False):
     bases = [waves(*each) for each in zip([3, 3, 0], SIZES, strict=True)]
     empty = np.zeros((PLACES, PLACES))
     empty[0, 3:5] = empty[3:5, 0] = 1
@@ -43,14 +43,16 @@ def targets(pooled, noise=0.05):
         found,
         pairs=pair_moments(p, w.sum(1, keepdims=True) if pooled else w),
         pair_precision=measured / noise**2,
+        whole_precision=3 * measured / noise**2 if whole else None,
         histograms=w.T @ p,
     )
 
 
-@pytest.mark.parametrize("pooled", [False, True])
+@pytest.mark.parametrize("counted", ["by class", "over all classes", "both"])
 @pytest.mark.parametrize("surely", [False, True])
-def test_derivatives_are_those_of_finite_differences(pooled, surely):
-    misfit = Misfit.of(targets(pooled), np.float64)
+def test_derivatives_are_those_of_finite_differences(counted, surely):
+    wanted = targets(counted == "over all classes", whole=counted == "both")
+    misfit = Misfit.of(wanted, np.float64)
     flat, parts = logits(0)
     p, w = mixture(parts, misfit.owner)
     found = misfit(p, w, surely=surely)

@@ -43,17 +43,29 @@ def test_a_narrow_table_is_counted_in_full():
     assert found.by_class and found.joined == 5
     assert found.size == 3 * 24 * 24 + 6 * 24 * 6 + 36 + 3 * 24 + 2 * 6
     asked = questions(Mosaic(), schema())
-    sizes, first, single, heaps, pairs, again, finer, choices, chosen = asked
+    sizes, first, whole, single, heaps, pairs, again, finer, choices, chosen = asked
     assert sizes.bound.sensitivity(Adjacency.ADD_REMOVE) == 1
     assert sizes.bound.sensitivity(Adjacency.REPLACE_ONE) == pytest.approx(2**0.5)
-    weighted = (first, single, heaps, pairs, again, finer)
+    weighted = (first, whole, single, heaps, pairs, again, finer)
     assert {each.bound.segments[0].norm for each in weighted} == {NORM}
     assert again.bound == pairs.bound and again.share == pytest.approx(pairs.share)
+    assert whole.bound.by is None and whole.bound.sensitivity(Adjacency.ADD_REMOVE) == NORM
+    assert whole.share == pytest.approx(0.3 * (whole.share + first.share))
     assert choices.bound.block_change(Adjacency.ADD_REMOVE) == 1
     assert chosen.bound.sensitivity(Adjacency.ADD_REMOVE) == pytest.approx(2**0.5)
     assert sum(question.share for question in asked) == pytest.approx(1)
-    assert len(questions(Mosaic(several=0, finer=0, again=0), schema())) == 5
+    assert len(questions(Mosaic(several=0, finer=0, again=0, whole=0), schema())) == 5
     assert len(questions(Mosaic(), schema(classes=0))) == 7
+
+
+def test_pairs_by_many_classes_are_counted_again_over_all_of_them():
+    """The noise of a sum of seven counts is that of one, 2.6 times."""
+    named = {question.name: question for question in questions(Mosaic(), schema(classes=7))}
+    first, again = named["pairs of columns"], named["pairs of columns again"]
+    assert first.bound.by == Label("y", 7) and again.bound.by is None
+    assert again.bound.segments == first.bound.segments
+    assert again.share == pytest.approx(first.share / 3)
+    assert sum(question.share for question in named.values()) == pytest.approx(1)
 
 
 def test_small_tables_are_seen_through_fewer_cells():
@@ -73,7 +85,8 @@ def test_small_tables_are_seen_through_fewer_cells():
 def test_single_and_round_values_are_looked_for_only_where_cells_hold_several():
     short = schema(0, 2, 2, x=Integer(low=0, high=100), z=Real(low=0, high=1))
     names = [q.name for q in questions(Mosaic(), short)]
-    assert names[:3] == ["number of rows", "histograms", "pairs of columns"]
+    histograms = ["histograms", "histograms of all rows"]
+    assert names[:4] == ["number of rows", *histograms, "pairs of columns"]
     assert [q.name for q in questions(Mosaic(single=0, heaps=0), schema())] == names
     alone = questions(Mosaic(), schema(1, 0, 0))
     looks = ["values in heavy cells", "round values"]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from nacre.methods.mosaic.learn import Pairs
 from nacre.methods.mosaic.sparse import Link, Sparse, find_links, relink
 
 BLOCKS = ((0, 4), (4, 8), (8, 10))
@@ -19,7 +20,7 @@ def known(noise=30.0, seed=0):
         pair: np.stack([table / 2, table / 2]) + rng.normal(0, noise, (2, *table.shape))
         for pair, table in TRUTH.items()
     }
-    return Sparse.of(tables, dict.fromkeys(tables, noise), BLOCKS, 10_000.0)
+    return Sparse.of(Pairs((), [], tables, dict.fromkeys(tables, noise)), BLOCKS, 10_000.0)
 
 
 def smeared(part=0.1):
@@ -48,7 +49,7 @@ def test_empty_cells_are_found_with_what_they_hold_at_most():
 
 def test_tables_of_few_sure_cells_are_left_alone():
     flat = {(0, 1): np.full((1, 4, 4), 50.0)}
-    found = Sparse.of(flat, {(0, 1): 100.0}, BLOCKS[:2], 800.0)
+    found = Sparse.of(Pairs((), [], flat, {(0, 1): 100.0}), BLOCKS[:2], 800.0)
     assert not found.cells.any() and not found.precision.any()
 
 

@@ -98,9 +98,9 @@ def test_noise_in_such_pairs_of_bins_is_taken_out_where_all_cells_are():
 def test_the_fit_is_kept_from_zeros_however_large_the_noise():
     table = np.array([[[250.0, 0.0], [250.0, 500.0]]])
     never = {(0, 1): np.array([[False, True], [False, False]])}
-    blocks, asked = ((0, 2), (2, 4)), ({(0, 1): table}, {(0, 1): 300.0})
-    assert not Sparse.of(*asked, blocks, 1000.0).precision.any()  # nothing is sure without a rule
-    found = Sparse.of(*asked, blocks, 1000.0, never)
+    blocks, pairs = ((0, 2), (2, 4)), Pairs((), [], {(0, 1): table}, {(0, 1): 300.0})
+    assert not Sparse.of(pairs, blocks, 1000.0).precision.any()  # nothing is sure without a rule
+    found = Sparse.of(dataclasses.replace(pairs, zeros=never), blocks, 1000.0)
     assert found.cells[:2, 2:].tolist() == never[0, 1].tolist()
     assert found.most[0, 1] == NEVER and found.precision[0, 1] > 0
     moments = np.array([[0, 0, 0.2, 0.1], [0, 0, 0.3, 0.4], [0.2, 0.3, 0, 0], [0.1, 0.4, 0, 0]])

@@ -30,7 +30,7 @@ from nacre.methods.mosaic.again import worthwhile
 from nacre.methods.mosaic.counting import Answer, Counting, plan_counting
 from nacre.methods.mosaic.design import Design
 from nacre.methods.mosaic.learn import Loose, Pairs
-from nacre.methods.mosaic.mosaic import LOOK
+from nacre.methods.mosaic.mosaic import LOOK, WHOLE
 from nacre.methods.mosaic.target import Target
 from nacre.rows import TableEncoder
 from nacre.vault import Sum
@@ -83,16 +83,20 @@ def ask_histograms(
     columns, places = design.columns, cell_places(encoder.layout, design.columns)
     weights = column_weights(columns)
     features, size = single_features(places, weights), sum(column.size for column in columns)
+    single = features
     target: Target | None = None
     if design.target is not None:
         target = Target.ask(vault, rest.pop(0), places, columns, design.target)
         features = target.split(features, places, columns, size)
-    sums = vault.sum(rest.pop(0), features)
+    sums, whole = vault.sum(rest.pop(0), features), None
     noise = sums.noise[0]
+    if rest and rest[0].name == WHOLE:
+        every = vault.sum(rest.pop(0), single)
+        whole = every.values[0, :size], every.noise[0]
     if target is None:
-        histograms = Histograms.of(columns, sums.values[:, :size], noise, weights, counted)
+        histograms = Histograms.of(columns, sums.values[:, :size], noise, weights, counted, whole)
     else:
-        histograms = target.histograms(columns, sums.values, noise, weights)
+        histograms = target.histograms(columns, sums.values, noise, weights, whole)
     atoms = Atoms.none()
     if rest and rest[0].name == LOOK:
         atoms = _ask_atoms(vault, design, histograms, places, rest.pop(0))
@@ -142,6 +146,8 @@ def ask_pairs(
     answers = [_ask_tables(vault, questions[0], seen, counting, counting.weights)]
     for question, each in zip(questions[1:], noise[1:], strict=True):
         _, pairs = counting.split(answers)
+        if question.bound.by is None:
+            pairs = pairs.over_classes()
         weights = _weights_again(counting, histograms, pairs, deviation(each))
         answers.append(_ask_tables(vault, question, seen, counting, weights))
     return counting.split(answers)

@@ -58,6 +58,12 @@ def _check_kept(g: MosaicGenerator) -> None:
     """The second release is of all pairs of joined columns, by class or over all classes."""
     if (g.pair_counts is None) != (g.pair_noise is None):
         raise NacreError("The mosaic keeps counts of pairs without their noise.")
+    if g.whole_counts is not None and not one_noise_each(g.whole_noise, len(g.sizes)):
+        raise NacreError("The mosaic has noise of other counts of all rows than it was made from.")
+    if (g.whole_pair_counts is None) != (g.whole_pair_noise is None):
+        raise NacreError("The mosaic keeps counts of pairs of all rows without their noise.")
+    if g.whole_pair_counts is not None and g.pair_counts is None:
+        raise NacreError("The mosaic keeps counts of pairs of all rows without those by class.")
     if g.pair_counts is None or g.pair_noise is None:
         return
     pairs = joined_pairs(g)
@@ -67,6 +73,10 @@ def _check_kept(g: MosaicGenerator) -> None:
         raise NacreError("The mosaic keeps noise of other pairs than it counted.")
     if g.pair_counts.shape not in ((classes, size), (1, size)):
         raise NacreError("The mosaic keeps counts of other pairs than it joined.")
+    if g.whole_pair_counts is None or g.whole_pair_noise is None:
+        return
+    if g.whole_pair_noise.shape != (len(pairs),) or g.whole_pair_counts.shape != (size,):
+        raise NacreError("The mosaic keeps counts of all rows of other pairs than it joined.")
 
 
 def _check_tables(g: MosaicGenerator, joined: list[bool]) -> None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from nacre.errors import NacreError
 from nacre.histograms.bins import bin_sums
 from nacre.histograms.cells import CodeColumn, Column
-from nacre.histograms.histograms import Histograms, deviation
+from nacre.histograms.histograms import Histograms, deviation, with_whole
 from nacre.methods.mosaic.learn import Labeled, Loose, Pairs
 from nacre.methods.mosaic.spectrum import FAINT
 
@@ -90,17 +90,30 @@ class Counting:
         ]
 
     def split(self, answers: Sequence[Answer]) -> tuple[Loose, Pairs]:
-        """What was counted, the mean of all answers by precision."""
-        ends = np.cumsum(self.sizes)
-        weights = np.stack([answer.weights for answer in answers]).astype(np.float64)
-        variances = np.array([answer.noise**2 or 1.0 for answer in answers])[:, None]
-        precision = (weights**2 / variances).sum(0)
-        shares = np.repeat(weights / variances / precision, self.sizes, axis=1)
-        parts = [answer.values[:, : ends[-1]] for answer in answers]
-        values = sum(share * part for share, part in zip(shares, parts, strict=True))
-        tables = np.split(np.asarray(values), ends[:-1], axis=1)
-        exact = not any(answer.noise for answer in answers)
-        noises = [deviation(0.0 if exact else p**-0.5) for p in precision.tolist()]
+        """What was counted: by class the mean of all such answers by precision.
+
+        With answers over all classes, if there are others, too, counts by class add up to what all
+        say together.
+        """
+        most = max(len(answer.values) for answer in answers)
+        own = self._mean([each for each in answers if len(each.values) == most])
+        if not (whole := [each for each in answers if len(each.values) < most]):
+            return self._named(*own)
+        again = self._mean(whole)
+        tables, sums = [], []
+        for table, noise, other, noise_again in zip(*own, *again, strict=True):
+            counted = math.isfinite(noise_again)
+            merged = with_whole(table, other[0], noise, noise_again) if counted else None
+            tables.append(table if merged is None else merged[0])
+            sums.append(noise * math.sqrt(most) if merged is None else merged[1])
+        loose, pairs = self._named(tables, own[1])
+        first = len(self.loose)
+        known = dict(zip(pairs.tables, sums[first:], strict=False))
+        released = self._named(*own)[1], self._named(*again)[1]
+        return loose, dataclasses.replace(pairs, whole=known, released=released)
+
+    def _named(self, tables: list[Array], noises: list[float]) -> tuple[Loose, Pairs]:
+        """Tables and their noise in the order of the release, by what they are of."""
         alone = len(self.loose)
         places = {column: place for place, column in enumerate(self.joined)}
         shaped = {
@@ -117,8 +130,24 @@ class Counting:
         }
         noise_of = dict(zip(shaped, noises[alone:last], strict=True))
         pairs = Pairs(self.joined, groups, shaped, noise_of, labeled)
-        own = {column: self.groups[column] for column in self.loose}
-        return Loose(own, self.commonest, tables[:alone], noises[:alone]), pairs
+        columns = {column: self.groups[column] for column in self.loose}
+        return Loose(columns, self.commonest, tables[:alone], noises[:alone]), pairs
+
+    def _mean(self, answers: Sequence[Answer]) -> tuple[list[Array], list[float]]:
+        """Each table, averaged by precision, and a count's deviation; inf where none was made."""
+        ends = np.cumsum(self.sizes)
+        weights = np.stack([answer.weights for answer in answers]).astype(np.float64)
+        variances = np.array([answer.noise**2 or 1.0 for answer in answers])[:, None]
+        precision = (weights**2 / variances).sum(0)
+        own = weights / variances / np.maximum(precision, 1e-300)
+        shares = np.repeat(own, self.sizes, axis=1)
+        parts = [answer.values[:, : ends[-1]] for answer in answers]
+        values = sum(share * part for share, part in zip(shares, parts, strict=True))
+        exact = not any(answer.noise for answer in answers)
+        noises = [
+            math.inf if not p else deviation(0.0 if exact else p**-0.5) for p in precision.tolist()
+        ]
+        return np.split(np.asarray(values), ends[:-1], axis=1), noises
 
 
 def plan_counting(

@@ -256,7 +256,7 @@ def _gain(
     """
     table, total = pairs.tables[pair], histograms.total
     counts = table.sum(0) / total
-    error = SURE * pairs.noise[pair] * math.sqrt(len(table)) / total
+    error = SURE * pairs.pooled(pair) / total
     rows = [np.bincount(pairs.groups[k], histograms.cleaned[pairs.joined[k]].sum(0)) for k in pair]
     alone = np.outer(*rows) / total**2
     several = [np.bincount(pairs.groups[k]) > 1 for k in pair]
@@ -286,7 +286,7 @@ def _bins(
     table = pairs.tables[pair]
     again = bin_sums(left, bin_sums(right, counted).T).T
     cells = np.outer(np.bincount(left), np.bincount(right))
-    first, second = 1 / (pairs.noise[pair] ** 2 * len(table)), 1 / (noise**2 * cells)
+    first, second = pairs.pooled(pair) ** -2, 1 / (noise**2 * cells)
     mean = (table.sum(0) * first + again * second) / (first + second)
     model = generator.pair_moments(*(pairs.joined[place] for place in pair))
     model = model / max(float(model.sum()), NOTHING)

@@ -73,6 +73,10 @@ class MosaicGenerator(AbstractGenerator):
         pair_counts: (C or 1, sum of all pairs' sizes) the second release as it was, if it is kept:
             every pair of joined columns in order.
         pair_noise: (pairs,) the deviation of one of these counts.
+        whole_counts: (cells,) the histograms of all rows as they were, if there are any.
+        whole_noise: (columns,) the deviation of one of these counts.
+        whole_pair_counts: (sum of all pairs' sizes,) pairs of all rows, if those were counted, too.
+        whole_pair_noise: (pairs,) the deviation of one of these counts; 0 where none was made.
         atoms: (A, 3) single values inside wide cells: number, cell and tick.
         atom_shares: (A,) of the rows of their cells.
         finer: (F, 2) joined columns whose pairs of single values were counted.
@@ -117,6 +121,14 @@ class MosaicGenerator(AbstractGenerator):
     )
     pair_counts: Array | None = stored.field(stored.Array(None, None, optional=True), default=None)
     pair_noise: Array | None = stored.field(stored.Array(None, low=0, optional=True), default=None)
+    whole_counts: Array | None = stored.field(stored.Array("cells", optional=True), default=None)
+    whole_noise: Floats = stored.field(
+        stored.Array(None, dtype=np.float64, low=0), default_factory=lambda: np.zeros(0)
+    )
+    whole_pair_counts: Array | None = stored.field(stored.Array(None, optional=True), default=None)
+    whole_pair_noise: Array | None = stored.field(
+        stored.Array(None, low=0, optional=True), default=None
+    )
     atoms: Index = stored.field(
         stored.Array(None, 3, dtype=np.int64, low=0), default_factory=lambda: Atoms.none().places
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,9 +60,10 @@ class Pairs:
     """Two-way counts of the `joined` columns' bins, by class or over all classes.
 
     tables[i, j] has shape (classes or 1, bins of i, bins of j), i and j being places in `joined`;
-    noise[i, j] is the deviation of each of its counts.  labeled[i] has the counts of i with the
-    classes of a numeric label, where there is such a label.  zeros[i, j] are pairs of bins that no
-    permitted row can have.
+    noise[i, j] is the deviation of each of its counts, and whole[i, j] that of what these add up to
+    over the classes, if that was counted, too; `released` are then both countings by themselves.
+    labeled[i] has the counts of i with the classes of a numeric label, where there is such a label.
+    zeros[i, j] are pairs of bins that no permitted row can have.
     """
 
     joined: tuple[int, ...]
@@ -69,6 +72,18 @@ class Pairs:
     noise: dict[tuple[int, int], float]
     labeled: dict[int, Labeled] = dataclasses.field(default_factory=dict)
     zeros: dict[tuple[int, int], NDArray[np.bool_]] = dataclasses.field(default_factory=dict)
+    whole: dict[tuple[int, int], float] = dataclasses.field(default_factory=dict)
+    released: tuple[Pairs, ...] = ()
+
+    def pooled(self, pair: tuple[int, int]) -> float:
+        """The deviation of what a pair's counts add up to over the classes."""
+        return self.whole.get(pair, self.noise[pair] * math.sqrt(len(self.tables[pair])))
+
+    def over_classes(self) -> Pairs:
+        """The same counts of all classes together."""
+        tables = {pair: table.sum(0, keepdims=True) for pair, table in self.tables.items()}
+        noise = {pair: self.pooled(pair) for pair in tables}
+        return dataclasses.replace(self, tables=tables, noise=noise, whole={}, released=())
 
     def averaged(self, place: int, counts: Array, variance: Array) -> tuple[Array, Array]:
         """Counts of a column's bins by class, those with a numeric label's classes among them."""
@@ -157,21 +172,23 @@ def targets(histograms: Histograms, pairs: Pairs) -> Targets:
     places, classes = blocks[-1][1], len(histograms.sizes)
     sides = len(next(iter(pairs.tables.values())))
     moments, precision = np.zeros((sides, places, places)), np.zeros((places, places))
+    whole = np.zeros((places, places))
     for (i, j), table in pairs.tables.items():
         left, right = slice(*blocks[i]), slice(*blocks[j])
         moments[:, left, right] = table
         moments[:, right, left] = table.transpose(0, 2, 1)
         precision[left, right] = precision[right, left] = (total / pairs.noise[i, j]) ** 2
+        whole[left, right] = whole[right, left] = (total / pairs.pooled((i, j))) ** 2
     single, single_precision = np.zeros((classes, places)), np.zeros(places)
     kept = zip(pairs.joined, pairs.groups, blocks, strict=True)
     for place, (column, group, block) in enumerate(kept):
         counts, variance = pairs.averaged(place, *histograms.binned(column, group))
         single[:, slice(*block)], single_precision[slice(*block)] = counts, total**2 / variance
-    sparse = Sparse.of(pairs.tables, pairs.noise, blocks, total, pairs.zeros)
+    sparse = Sparse.of(pairs, blocks, total)
     starts = [start for start, _ in blocks]
     spectrum = Spectrum.of(bases(histograms, pairs), precision[np.ix_(starts, starts)], sides)
     shares = moments / total, precision, single / total, single_precision
-    return Targets(*shares, blocks, sparse, spectrum)
+    return Targets(*shares, blocks, sparse, spectrum, whole if pairs.whole else None)
 
 
 def emptied(
@@ -241,8 +258,17 @@ def without_label_model(
         layout=layout,
         counts=np.concatenate(histograms.released, axis=1).astype(np.float32),
         noise=histograms.noise,
+        **_whole(histograms),
     )
     return found.with_links(links)
+
+
+def _whole(histograms: Histograms) -> dict[str, Any]:
+    """The counts of all rows and their noise, as a generator keeps them."""
+    if histograms.whole is None:
+        return {}
+    counts, noise = histograms.whole
+    return {"whole_counts": counts.astype(np.float32), "whole_noise": noise}
 
 
 def _links(
@@ -253,7 +279,7 @@ def _links(
 ) -> list[Link]:
     """What has to be linked; columns by their places in the table."""
     blocks = block_bounds(pairs.bins)
-    sparse = Sparse.of(pairs.tables, pairs.noise, blocks, histograms.total, pairs.zeros)
+    sparse = Sparse.of(pairs, blocks, histograms.total)
     moments = components.T.astype(np.float64) @ (components * weights.sum(1, keepdims=True))
     found = find_links(moments, sparse, blocks)
     return [Link(pairs.joined[k.parent], pairs.joined[k.child], k.table) for k in found]

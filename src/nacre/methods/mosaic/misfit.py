@@ -33,6 +33,7 @@ class Targets:
         blocks: start and end of each column's bins among the D.
         sparse: what is known about cells that are not surely filled.
         spectrum: how the tables' coefficients are judged.
+        whole_precision: (D, D), of what pairs add up to over the classes, if that was counted, too.
     """
 
     pairs: NDArray[np.float64]
@@ -42,6 +43,14 @@ class Targets:
     blocks: tuple[tuple[int, int], ...]
     sparse: Sparse
     spectrum: Spectrum
+    whole_precision: NDArray[np.float64] | None = None
+
+    @property
+    def summed_precision(self) -> NDArray[np.float64]:
+        """(D, D), of what pairs add up to over the classes."""
+        if self.whole_precision is None:
+            return self.pair_precision / len(self.pairs)
+        return self.whole_precision
 
     @property
     def owner(self) -> NDArray[np.float32]:
@@ -59,7 +68,7 @@ class Targets:
         coarser bins together cost boosting .004 of its AUC; on made tables of 5,000 rows, noise of
         about .005, both together with the rest of the fit brought links of .9 from .2 to .7.
         """
-        known = self.pair_precision[self.pair_precision > 0]
+        known = len(self.pairs) * self.summed_precision[self.summed_precision > 0]
         return bool(len(known)) and float(np.median(known)) < FAINT**-2
 
 
@@ -80,6 +89,7 @@ class Misfit:
     targets: Targets
     pairs: Array
     deviation: Array
+    more: Array | None
     histograms: Array
     single_precision: Array
     owner: Array
@@ -90,10 +100,13 @@ class Misfit:
     def of(targets: Targets, kind: type[np.floating] = np.float32) -> Misfit:
         """The misfit of these counts."""
         sparse = targets.sparse
+        # What is known of the classes' sum beyond what the classes tell of it.
+        more = targets.summed_precision - targets.pair_precision / len(targets.pairs)
         return Misfit(
             targets,
             targets.pairs.astype(kind),
             np.sqrt(targets.pair_precision).astype(kind),
+            None if targets.whole_precision is None else more.astype(kind),
             targets.histograms.astype(kind),
             targets.single_precision.astype(kind),
             targets.owner.astype(kind),
@@ -112,7 +125,7 @@ class Misfit:
         """
         sides = w if len(self.pairs) == w.shape[1] else w.sum(1, keepdims=True)
         if surely:
-            pair, seen, by_p, by_sides = self.turned(p, sides, self.deviation)
+            pair, seen, by_p, by_sides = self.turned(p, sides)
             pooled = w.sum(1, keepdims=True)
             empty, slope = self._overfilled(pair_moments(p, pooled)[0])
             if slope is not None:
@@ -122,9 +135,14 @@ class Misfit:
             moments = pair_moments(p, sides)
             empty, slope = self._overfilled(moments.sum(0))
             moments -= self.pairs
+            together = None if self.more is None else moments.sum(0)
             moments *= self.deviation
-            pair = seen = 0.5 * float(np.vdot(moments, moments))
+            pair = 0.5 * float(np.vdot(moments, moments))
             moments *= self.deviation
+            if self.more is not None and together is not None:
+                pair += 0.5 * float(np.vdot(self.more * together, together))
+                moments += self.more * together
+            seen = pair
             if slope is not None:
                 moments += slope
             by_p, by_sides = moment_slopes(p, sides, moments)
@@ -164,6 +182,7 @@ class Turned:
     classes: Array
     class_groups: Array
     most: Array
+    deviation: Array
 
     @staticmethod
     def of(targets: Targets, kind: type[np.floating]) -> Turned:
@@ -176,10 +195,11 @@ class Turned:
             s.classes,
             s.class_groups,
             _explained(targets),
+            _deviation(targets),
         )
         return Turned(*(part.astype(kind) for part in parts))
 
-    def __call__(self, p: Array, w: Array, deviation: Array) -> tuple[float, float, Array, Array]:
+    def __call__(self, p: Array, w: Array) -> tuple[float, float, Array, Array]:
         """A loss of the groups of coefficients whose squares x are above what may be left, m.
 
         x - m - m log(x / m): its slope in x is 1 - m / x, small where little is left to do.  Also
@@ -187,9 +207,10 @@ class Turned:
         table, so errors may be weighed after the turn.
         """
         turned = p @ self.basis
-        errors = deviation * (pair_moments(turned, w) - self.pairs)
+        errors = pair_moments(turned, w) - self.pairs
         sides, places = len(errors), errors.shape[1]
         contrasts = (self.classes.T @ errors.reshape(sides, -1)).reshape(errors.shape)
+        contrasts *= self.deviation
         sums = group_sums(contrasts, self.class_groups, self.groups)
         above = np.maximum(sums, self.most)
         # Every table is there twice, once on each side of the diagonal.
@@ -197,8 +218,9 @@ class Turned:
         slope = 1 - self.most / above
         spread = self.groups @ slope @ self.groups.T
         contrasts *= (self.class_groups @ spread.reshape(len(slope), -1)).reshape(errors.shape)
+        contrasts *= self.deviation
         back = (self.classes @ contrasts.reshape(sides, -1)).reshape(sides, places, places)
-        by_turned, by_w = moment_slopes(turned, w, deviation * back)
+        by_turned, by_w = moment_slopes(turned, w, back)
         return loss, 0.5 * float((above - self.most).sum()), by_turned @ self.basis.T, by_w
 
 
@@ -208,6 +230,13 @@ def group_sums(contrasts: Array, class_groups: Array, groups: Array) -> Array:
         -1, *contrasts.shape[1:]
     )
     return np.asarray(groups.T @ squares @ groups)
+
+
+def _deviation(targets: Targets) -> NDArray[np.float64]:
+    """(class contrasts, D, D) one over the noise of coefficients: first the mean of the classes."""
+    sides = len(targets.pairs)
+    mean, others = sides * targets.summed_precision, targets.pair_precision
+    return np.sqrt(np.stack([mean, *[others] * (sides - 1)]))
 
 
 def _explained(targets: Targets) -> NDArray[np.float64]:
@@ -226,8 +255,8 @@ def _explained(targets: Targets) -> NDArray[np.float64]:
     turned = single @ spectrum.basis
     independent = turned[:, :, None] * turned[:, None, :] / size[:, None, None]
     pairs = spectrum.basis.T @ targets.pairs @ spectrum.basis
-    errors = np.sqrt(targets.pair_precision) * (independent - pairs)
-    contrasts = np.einsum("cde,cf->fde", errors, spectrum.classes)
+    contrasts = np.einsum("cde,cf->fde", independent - pairs, spectrum.classes)
+    contrasts *= _deviation(targets)
     sums, most = group_sums(contrasts, spectrum.class_groups, spectrum.groups), spectrum.most
     left = most * np.minimum(1.0, most / np.maximum(sums, 1e-9))
     return np.maximum(np.where(most < FEW_MOST, left, most), LEAST)

@@ -39,10 +39,12 @@ if TYPE_CHECKING:
 
 
 SIZES, HISTOGRAMS, PAIRS = "number of rows", "histograms", "pairs of columns"
+WHOLE = "histograms of all rows"
 AGAIN = "pairs of columns again"
 LOOK = "values in heavy cells"
 SIZES_SHARE = 0.02  # of the budget, for the number of rows
 WIDE_FIRST = 0.5  # share of the histograms in tables of more columns than can be joined
+FEW_CLASSES = 2  # so many hardly add to the noise of their sum
 TICKS = 50_000  # that the look for single values counts at most
 
 
@@ -75,6 +77,13 @@ class Mosaic(AbstractMethod):
         "most values of a number that get a cell each; a number with more gets 256 cells",
         low=4,
         high=EXACT_TICKS,
+    )
+    whole: float = setting(
+        0.3,
+        "of the budget for histograms by class, the share for those of all rows; 0 for none",
+        low=0.001,
+        high=0.9,
+        or_zero=True,
     )
     bins: int = setting(
         16,
@@ -160,7 +169,7 @@ class Mosaic(AbstractMethod):
         """Histograms by class, then pairs of bins by class, then tables of several columns."""
         design, label = self.design(encoder), encoder.label
         given = f" for each value of '{label.name}'" if label else ""
-        size = sum(column.size for column in design.columns)
+        size = cells = sum(column.size for column in design.columns)
         before: tuple[Sum, ...] = ()
         if design.adapts:
             before = (sizes_question(label, given),)
@@ -179,6 +188,16 @@ class Mosaic(AbstractMethod):
             unit=float(column_weights(design.columns).min()),
             meaning="how many rows lie in each cell of each column" + given,
         )
+        if design.classes > 1 and design.joined > 1 and self.whole:
+            every = dataclasses.replace(
+                first,
+                name=WHOLE,
+                bound=Bound(segments=(Segment(size=cells, norm=NORM, signed=False),)),
+                share=self.whole * first.share,
+                meaning="how many rows lie in each cell of each column",
+            )
+            first = dataclasses.replace(first, share=first.share - every.share)
+            look = (every, *look)
         if design.joined < 2:
             return (*before, first, *look)
         several = self.several if design.crossed else 0.0
@@ -188,7 +207,8 @@ class Mosaic(AbstractMethod):
         counts = Segment(size=design.size, norm=NORM, signed=False)
         pairs = design.joined * (design.joined - 1) // 2
         share = rest * (1 - several - (self.finer if values else 0.0))
-        again = share * self.again if pairs > 1 else 0.0
+        pooled = design.by_class and design.classes > FEW_CLASSES
+        again = share * self.again / (2 if pooled else 1) if pairs > 1 else 0.0
         second = Sum(
             name=PAIRS,
             bound=Bound(segments=(counts,), by=label if design.by_class else None),
@@ -199,7 +219,11 @@ class Mosaic(AbstractMethod):
         )
         if again:
             meaning = second.meaning + ", of those that are worth it"
-            more = dataclasses.replace(second, name=AGAIN, share=again, meaning=meaning)
+            # By class they are counted already: now those of all rows.
+            bound = dataclasses.replace(second.bound, by=None) if pooled else second.bound
+            more = dataclasses.replace(
+                second, name=AGAIN, bound=bound, share=again, meaning=meaning
+            )
             values = (more, *values)
         if not design.crossed or label is None:
             return *before, first, *look, second, *values

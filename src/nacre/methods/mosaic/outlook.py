@@ -48,11 +48,10 @@ def outlook_of(design: Design, encoder: TableEncoder, plan: Plan, rows: int) -> 
                 and column.size > FEW_VALUES
                 and column.size * own > rows
             ]
-    counted = _together([a for a in plan.asked if a.question.name in (PAIRS, AGAIN)])
-    for asked in counted:
-        if isinstance(asked.question, Sum):
-            sides = asked.question.bound.classes
-            pairs = 4 * asked.release.noise / asked.question.unit * math.sqrt(sides) / rows
+    every = [a for a in plan.asked if a.question.name in (PAIRS, AGAIN)]
+    if every and isinstance(every[0].question, Sum):
+        pairs = 4 * _summed(every) / every[0].question.unit / rows
+    counted = _together(every)
     said = [
         f"{what} that correlate by less than about {min(weakest, 1.0):.2g}"
         for what, weakest in (("two columns", pairs), ("a column and the label", label))
@@ -69,10 +68,28 @@ def outlook_of(design: Design, encoder: TableEncoder, plan: Plan, rows: int) -> 
     )
 
 
+def _summed(asked: list[Planned]) -> float:
+    """The deviation of what a cell's counts add up to over the classes, of all releases together.
+
+    Releases over all classes count this sum itself.
+    """
+    found = 0.0
+    for each in asked:
+        if not (isinstance(each.question, Sum) and each.release.noise):
+            return 0.0
+        found += 1 / (each.question.bound.classes * each.release.noise**2)
+    return found**-0.5
+
+
 def _together(asked: list[Planned]) -> list[Planned]:
-    """The pairs as if counted once, with the noise of the mean: what a typical table has."""
+    """The pairs as if counted once, with the noise of the mean: what a typical table has.
+
+    By class, where some releases are not.
+    """
     if not asked:
         return []
+    classes = [each.question.bound.classes for each in asked if isinstance(each.question, Sum)]
+    asked = [each for each, own in zip(asked, classes, strict=True) if own == classes[0]]
     noise = [each.release.noise for each in asked]
     both = sum(each**-2 for each in noise) ** -0.5 if min(noise) > 0 else 0.0
     return [

@@ -8,12 +8,16 @@ cells that are not surely filled are few numbers' worth of evidence if they are 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nacre.histograms.draw import draw_bins
+
+if TYPE_CHECKING:
+    from nacre.methods.mosaic.learn import Pairs
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -40,30 +44,24 @@ class Sparse:
     precision: Array
 
     @staticmethod
-    def of(
-        tables: Mapping[tuple[int, int], Array],
-        noise: Mapping[tuple[int, int], float],
-        blocks: Sequence[tuple[int, int]],
-        total: float,
-        zeros: Mapping[tuple[int, int], NDArray[np.bool_]] | None = None,
-    ) -> Sparse:
-        """From noisy counts (classes or 1, bins, bins) by pair of columns, `total` rows in all.
+    def of(pairs: Pairs, blocks: Sequence[tuple[int, int]], total: float) -> Sparse:
+        """From noisy counts by pair of columns, `total` rows in all.
 
-        `zeros` are cells that no permitted row can have.  A table is not sparse if its cells would
-        hold hardly more in columns that are independent: those of a rare value are never surely
-        filled, but for one by chance, where all of its rows would go.
+        A table is not sparse if its cells would hold hardly more in columns that are independent:
+        those of a rare value are never surely filled, but for one by chance, where all of its rows
+        would go.
         """
         columns, places = len(blocks), blocks[-1][1]
         cells, most = np.zeros((places, places)), np.zeros((columns, columns))
         precision = np.zeros((columns, columns))
-        for (i, j), table in tables.items():
-            pool, deviation = table.sum(0), noise[i, j] * np.sqrt(len(table))
-            surely = (pool > SURE * deviation) | (table > SURE * noise[i, j]).any(0)
+        for (i, j), table in pairs.tables.items():
+            pool, deviation = table.sum(0), pairs.pooled((i, j))
+            surely = (pool > SURE * deviation) | (table > SURE * pairs.noise[i, j]).any(0)
             # The fewer cells are added up, the less noise: these, or what the others leave.
             few = 2 * surely.sum() > surely.size
             rest = float(pool[~surely].sum()) if few else total - float(pool[surely].sum())
             left, right = slice(*blocks[i]), slice(*blocks[j])
-            never = None if zeros is None else zeros.get((i, j))
+            never = pairs.zeros.get((i, j))
             added = max(1, min(int(surely.sum()), int((~surely).sum())))
             error = deviation * np.sqrt(added) / total
             lacks = float(_independent(pool)[~surely].sum()) - rest / total

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,15 +29,27 @@ def with_tables(generator: MosaicGenerator, pairs: Pairs, loose: Loose) -> Mosai
     Where there are loose columns, rows with many unusual values are clipped, and their pairs with
     them: such counts are no longer those of the table.  Counts without noise are nobody else's.
     """
-    tables = list(pairs.tables.values())
-    if loose.tables or not generator.noise.any() or sum(table.size for table in tables) > MOST:
+    by_class, *whole = pairs.released or (pairs,)
+    if loose.tables or not generator.noise.any():
         return generator
-    flat = [table.reshape(len(table), -1) for table in tables]
-    return dataclasses.replace(
-        generator,
-        pair_counts=np.concatenate(flat, axis=1).astype(np.float32),
-        pair_noise=np.array([pairs.noise[key] for key in pairs.tables], np.float32),
-    )
+    kept: dict[str, Any] = {"pair_counts": _flat(by_class), "pair_noise": _noise(by_class)}
+    for each in whole:
+        kept |= {"whole_pair_counts": _flat(each)[0], "whole_pair_noise": _noise(each)}
+    if sum(part.size for part in kept.values()) > MOST:
+        return generator
+    return dataclasses.replace(generator, **kept)
+
+
+def _flat(pairs: Pairs) -> NDArray[np.float32]:
+    """All tables beside each other, (C or 1, sum of their sizes)."""
+    flat = [table.reshape(len(table), -1) for table in pairs.tables.values()]
+    return np.concatenate(flat, axis=1).astype(np.float32)
+
+
+def _noise(pairs: Pairs) -> NDArray[np.float32]:
+    """The deviation of one count of each table; 0 where none was made."""
+    noise = np.array([pairs.noise[key] for key in pairs.tables], np.float32)
+    return np.where(np.isfinite(noise), noise, np.float32(0))
 
 
 def measured_histograms(generator: MosaicGenerator) -> tuple[Measurement, ...]:
@@ -44,13 +57,20 @@ def measured_histograms(generator: MosaicGenerator) -> tuple[Measurement, ...]:
     g = generator
     if g.counts is None:
         return ()
-    found = measured(g.counts, g.noise, table_columns(g.layout, g.label, g.most), g.layout, g.label)
+    columns = table_columns(g.layout, g.label, g.most)
+    found = measured(g.counts, g.noise, columns, g.layout, g.label)
+    if g.whole_counts is not None:
+        whole = measured(g.whole_counts[None], g.whole_noise, columns, g.layout, None)
+        both = [each.averaged(other) for each, other in zip(found, whole, strict=False)]
+        found = (*both, *found[len(both) :])
     if g.target is None or g.target_classes is None or not found:
         return found
     # Of a numeric label only its own class was counted in each cell; the rest is noise.
     start, own = sum(g.sizes[: g.target]), np.arange(len(g.target_classes))
     counts = g.counts[g.target_classes, start + own].astype(np.float64)
     kept = dataclasses.replace(found[g.target], counts=counts, noise=float(g.noise[g.target]))
+    if g.whole_counts is not None:
+        kept = kept.averaged(whole[g.target])
     return (*found[: g.target], kept, *found[g.target + 1 :])
 
 
@@ -64,17 +84,33 @@ def released_tables(generator: MosaicGenerator) -> tuple[CrossTable, ...]:
         found = list(single_tables(g.counts, g.noise, columns, layout, g.label))
     else:
         found = _by_target(g, columns, g.target, g.target_classes)
+    if g.whole_counts is not None:
+        found += single_tables(g.whole_counts[None], g.whole_noise, columns, layout, None)
     if g.pair_counts is None or g.pair_noise is None:
         return tuple(found)
-    start, first = 0, label_axis(layout, g.label) if len(g.pair_counts) > 1 else ()
-    for (i, j), noise in zip(joined_pairs(g), g.pair_noise.tolist(), strict=True):
+    found += _pairs(g, columns, g.pair_counts, g.pair_noise)
+    if g.whole_pair_counts is not None and g.whole_pair_noise is not None:
+        found += _pairs(g, columns, g.whole_pair_counts[None], g.whole_pair_noise)
+    return tuple(found)
+
+
+def _pairs(
+    g: MosaicGenerator,
+    columns: tuple[Column, ...],
+    every: NDArray[np.float32],
+    noises: NDArray[np.float32],
+) -> Iterator[CrossTable]:
+    """Each pair of joined columns that was counted, with the label where it was."""
+    layout = g.layout
+    start, first = 0, label_axis(layout, g.label) if len(every) > 1 else ()
+    for (i, j), noise in zip(joined_pairs(g), noises.tolist(), strict=True):
         axes = (*first, *(column_axis(columns[c], layout, g.group(c)) for c in (i, j)))
         size = axes[-1].size * axes[-2].size
-        counts = g.pair_counts[:, start : start + size].astype(np.float64)
+        counts = every[:, start : start + size].astype(np.float64)
         start += size
         table = counts.reshape([axis.size for axis in axes])
-        found.append(CrossTable(axes, table, np.full(table.shape, noise)))
-    return tuple(found)
+        if noise:
+            yield CrossTable(axes, table, np.full(table.shape, noise))
 
 
 def _by_target(

@@ -98,7 +98,12 @@ class Target:
         return by_cell(features, places, self.column, block, size)
 
     def histograms(
-        self, columns: tuple[Column, ...], values: Array, noise: float, weights: Index
+        self,
+        columns: tuple[Column, ...],
+        values: Array,
+        noise: float,
+        weights: Index,
+        whole: tuple[Array, float] | None = None,
     ) -> Histograms:
         """All columns by class, from released counts (1, most classes * cells), with these weights.
 
@@ -107,7 +112,7 @@ class Target:
         """
         size = sum(each.size for each in columns)
         by_class = values[0].reshape(-1, size)[: self.classes]
-        found = Histograms.of(columns, by_class, noise, weights)
+        found = Histograms.of(columns, by_class, noise, weights, whole=whole)
         before, again = (deviation(each) ** -2 for each in (self.noise, found.noise[self.column]))
         own = np.arange(self.classes)[:, None] == self.group
         twice = found.released[self.column][self.group, np.arange(len(self.group))]
