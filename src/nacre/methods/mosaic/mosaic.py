@@ -1,13 +1,13 @@
 """Mosaic: match private two-way marginals, class by class, with a mixture of products.
 
-The first release is a fine histogram of every column for each class; from it alone follow coarse
-bins (a spike is a bin by itself, the others hold equal mass), and how many columns and bins the
-noise will let be seen.  Where numbers have cells of many values, two small releases look for single
-values in the heavy ones, and for multiples of round steps in all.  The last ones count pairs of
-bins for each class, within a public bound: all of them, then those again that turn out to be worth
-it.  A row touches one class only, so the label costs
-nothing.  The rest is post-processing: mixtures fitted as closely as the noise allows, and a label
-model taught by the same counts.
+The first releases are fine histograms of every column, for each class and of all rows; from them
+alone follow coarse bins (a spike is a bin by itself, the others hold equal mass), and how many
+columns and bins the noise will let be seen.  Where numbers have cells of many values, two small
+releases look for single values in the heavy ones, and for multiples of round steps in all.  The
+last ones count pairs of bins for each class, within a public bound: all of them, then those again
+that turn out to be worth it, over all classes where these are many.  A row touches one class only,
+so the label costs nothing.  The rest is post-processing: mixtures fitted as closely as the noise
+allows, and a label model taught by the same counts.
 """
 
 from __future__ import annotations
@@ -63,6 +63,13 @@ class Mosaic(AbstractMethod):
     first: float = setting(
         0.3, "share of the budget for the histograms; the pairs get the rest", low=0.001, high=0.999
     )
+    whole: float = setting(
+        0.3,
+        "of the budget for histograms by class, the share for those of all rows; 0 for none",
+        low=0.001,
+        high=0.9,
+        or_zero=True,
+    )
     single: float = setting(
         0.07,
         "of what the histograms leave, the share for single values in heavy cells, where "
@@ -77,13 +84,6 @@ class Mosaic(AbstractMethod):
         "most values of a number that get a cell each; a number with more gets 256 cells",
         low=4,
         high=EXACT_TICKS,
-    )
-    whole: float = setting(
-        0.3,
-        "of the budget for histograms by class, the share for those of all rows; 0 for none",
-        low=0.001,
-        high=0.9,
-        or_zero=True,
     )
     bins: int = setting(
         16,
