@@ -111,7 +111,10 @@ def test_numbers_out_of_range_are_refused(saved, tmp_path, method, what):
     refused(put(tmp_path / "x.nacre", document, arrays))
 
 
-FREE = ("tilt", "pair_tilt", "table_tilt", "counts", "pair_counts")  # any number will do
+FREE = (  # any number will do
+    *("tilt", "pair_tilt", "table_tilt", "counts", "pair_counts"),
+    *("whole_counts", "whole_pair_counts"),
+)
 DAMAGES = {
     "a gap": lambda a: np.where(np.arange(a.size).reshape(a.shape) == 0, np.nan, a),
     "an axis more": lambda a: a[None],

@@ -90,7 +90,7 @@ def test_what_is_wrong_is_said(folder, board):
         "--delta", "1e-5", "--site", f"a={folder / 'north.pub'}",
         "--site", f"b={folder / 'south.pub'}",
     )  # fmt: skip
-    assert plain.exit_code == 0 and ", 6 rounds" in plain.stdout
+    assert plain.exit_code == 0 and ", 7 rounds" in plain.stdout
     for books in ((), ("--no-ledger", "--ledger", folder / "l.db")):
         uncounted = folder.run(
             "site", "answer", folder / "board", folder / "north.csv", "--key",

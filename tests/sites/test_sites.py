@@ -16,7 +16,7 @@ from nacre.schema import Schema, Unit
 from nacre.vault.rounds import Exact
 
 SMALL = Schema({name: SCHEMA.columns[name] for name in ("age", "town", "paid")}, label="paid")
-METHOD = nacre.Mosaic(several=0, single=0, heaps=0, finer=0, cells=12).small()
+METHOD = nacre.Mosaic(whole=0, several=0, single=0, heaps=0, finer=0, cells=12).small()
 TABLE = made(900).select(["age", "town", "paid"])
 PARTS = [TABLE.slice(0, 100), TABLE.slice(100, 1), TABLE.slice(101, 0), TABLE.slice(101)]
 

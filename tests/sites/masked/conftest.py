@@ -23,7 +23,7 @@ from nacre.sites.terms import Terms
 SMALL = Schema({name: SCHEMA.columns[name] for name in ("age", "town", "paid")}, label="paid")
 TABLE = made(900).select(["age", "town", "paid"])
 ONE_ROUND = nacre.MERF().small()
-TWO_ROUNDS = nacre.Mosaic(several=0, single=0, heaps=0, finer=0, cells=12).small()
+TWO_ROUNDS = nacre.Mosaic(whole=0, several=0, single=0, heaps=0, finer=0, cells=12).small()
 
 
 def terms_of(method):
