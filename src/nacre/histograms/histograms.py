@@ -90,7 +90,7 @@ class Histograms:
             every = zip(released, np.split(rows, ends[:-1]), spread, again, strict=True)
             merged = [with_whole(*each) for each in every]
             noisy, pooled = [table for table, _ in merged], [own for _, own in merged]
-        parts = [Parts.of(*each) for each in zip(columns, noisy, spread, strict=True)]
+        parts = [Parts.of(*each) for each in zip(columns, noisy, spread, pooled, strict=True)]
         some = [part.table for part in parts]
         if counted is not None:
             counted = counted[0], deviation(counted[1])

@@ -45,8 +45,12 @@ class Parts:
     cell_widths: Array
 
     @staticmethod
-    def of(column: Column, released: Array, noise: float) -> Parts:
-        """Those of a column whose counts have this noise."""
+    def of(column: Column, released: Array, noise: float, pooled: float | None = None) -> Parts:
+        """Those of a column whose counts have this noise, and their sums over classes `pooled`.
+
+        That is the noise of so many counts, if it is not said.
+        """
+        pooled = noise * np.sqrt(len(released)) if pooled is None else pooled
         none = np.zeros(0, np.int64)
         if isinstance(column, CodeColumn):
             return Parts(released, none, np.arange(released.shape[1]), none, none, np.zeros(0))
@@ -57,7 +61,7 @@ class Parts:
         missing = np.arange(cells.size, released.shape[1])
         ordered = np.flatnonzero(~narrow)
         places = np.flatnonzero(narrow)
-        high = _stands_out(released, places, ordered, cells.widths, noise)
+        high = _stands_out(released, places, ordered, cells.widths, (noise, pooled))
         if cells.stated is not None:
             # That there are rows is public: how many, all of these counts tell together.
             high |= cells.stated[places]
@@ -126,18 +130,18 @@ def _narrow_ends(widths: Array) -> Mask:
 
 
 def _stands_out(
-    released: Array, places: Index, ordered: Index, widths: Array, noise: float
+    released: Array, places: Index, ordered: Index, widths: Array, noise: tuple[float, float]
 ) -> Mask:
     """Which narrow cells surely hold more rows than their neighbors make expect, in any class.
 
-    The bar is that of the two ends of a range: `SURE` deviations of the noise.
+    The bar is that of the two ends of a range: `SURE` deviations of the noise, which is given for
+    one count and for what classes add up to.
     """
     if not len(places):
         return np.zeros(0, bool)
     expected = np.maximum(_density(released, places, ordered, widths), 0) * widths[places]
     more = released[:, places] - expected
-    together = more.sum(0) > SURE * noise * np.sqrt(len(released))
-    return np.asarray(together | (more > SURE * noise).any(0))
+    return np.asarray((more.sum(0) > SURE * noise[1]) | (more > SURE * noise[0]).any(0))
 
 
 def _density(table: Array, places: Index, ordered: Index, widths: Array) -> Array:

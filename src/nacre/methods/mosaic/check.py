@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nacre.methods.mosaic.generator import MosaicGenerator
 
 TOLERANCE = 1e-3
+FAINTEST = 1e-30  # noise of a count, if it has any
 
 
 def check(generator: MosaicGenerator) -> None:
@@ -58,11 +59,10 @@ def _check_kept(g: MosaicGenerator) -> None:
     """The second release is of all pairs of joined columns, by class or over all classes."""
     if (g.pair_counts is None) != (g.pair_noise is None):
         raise NacreError("The mosaic keeps counts of pairs without their noise.")
-    if g.whole_counts is not None and not one_noise_each(g.whole_noise, len(g.sizes)):
-        raise NacreError("The mosaic has noise of other counts of all rows than it was made from.")
+    _check_whole(g)
     if (g.whole_pair_counts is None) != (g.whole_pair_noise is None):
         raise NacreError("The mosaic keeps counts of pairs of all rows without their noise.")
-    if g.whole_pair_counts is not None and g.pair_counts is None:
+    if g.whole_pair_counts is not None and (g.pair_counts is None or len(g.pair_counts) == 1):
         raise NacreError("The mosaic keeps counts of pairs of all rows without those by class.")
     if g.pair_counts is None or g.pair_noise is None:
         return
@@ -77,6 +77,21 @@ def _check_kept(g: MosaicGenerator) -> None:
         return
     if g.whole_pair_noise.shape != (len(pairs),) or g.whole_pair_counts.shape != (size,):
         raise NacreError("The mosaic keeps counts of all rows of other pairs than it joined.")
+
+
+def _check_whole(g: MosaicGenerator) -> None:
+    """Histograms of all rows stand beside those by class, both with noise or none."""
+    if g.whole_counts is None:
+        if g.whole_noise.size:
+            raise NacreError("The mosaic keeps noise of all rows without their counts.")
+        return
+    if g.counts is None or len(g.counts) == 1:
+        raise NacreError("The mosaic keeps counts of all rows without those by class.")
+    noises = np.concatenate([g.noise, g.whole_noise])
+    if g.whole_noise.shape != g.noise.shape or not one_noise_each(noises, len(noises)):
+        raise NacreError("The mosaic has noise of other counts of all rows than it was made from.")
+    if noises.any() and noises.min() < FAINTEST:
+        raise NacreError("The mosaic's counts of all rows have hardly any noise.")
 
 
 def _check_tables(g: MosaicGenerator, joined: list[bool]) -> None:

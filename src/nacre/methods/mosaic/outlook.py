@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +11,7 @@ from nacre.histograms.cells import CodeColumn
 from nacre.histograms.weights import column_weights
 from nacre.methods.method import Outlook
 from nacre.methods.mosaic.design import Design
-from nacre.methods.mosaic.mosaic import AGAIN, HISTOGRAMS, PAIRS
+from nacre.methods.mosaic.mosaic import AGAIN, HISTOGRAMS, PAIRS, WHOLE
 from nacre.methods.outlook import plain_numbers
 from nacre.rows import TableEncoder
 from nacre.vault import Sum
@@ -40,7 +39,9 @@ def outlook_of(design: Design, encoder: TableEncoder, plan: Plan, rows: int) -> 
             weights = column_weights(design.columns)
             typical = asked.release.noise / float(np.median(weights))
             label = 4 * typical / rows if classes > 1 else 0.0
-            noise = asked.release.noise * math.sqrt(classes) / weights
+            every = [a for a in plan.asked if a.question.name in (HISTOGRAMS, WHOLE)]
+            # A numeric label's classes are no blocks of the release.
+            noise = _summed(every, classes) / weights
             long = [
                 f"{encoder.layout.codes[column.code].name} ({column.size:,} values)"
                 for column, own in zip(design.columns, noise.tolist(), strict=True)
@@ -68,16 +69,17 @@ def outlook_of(design: Design, encoder: TableEncoder, plan: Plan, rows: int) -> 
     )
 
 
-def _summed(asked: list[Planned]) -> float:
+def _summed(asked: list[Planned], classes: int | None = None) -> float:
     """The deviation of what a cell's counts add up to over the classes, of all releases together.
 
-    Releases over all classes count this sum itself.
+    Releases over all classes count this sum itself; the first one is by so many `classes`.
     """
     found = 0.0
-    for each in asked:
+    for place, each in enumerate(asked):
         if not (isinstance(each.question, Sum) and each.release.noise):
             return 0.0
-        found += 1 / (each.question.bound.classes * each.release.noise**2)
+        sides = each.question.bound.classes if place or classes is None else classes
+        found += 1 / (sides * each.release.noise**2)
     return found**-0.5
 
 

@@ -85,7 +85,9 @@ def released_tables(generator: MosaicGenerator) -> tuple[CrossTable, ...]:
     else:
         found = _by_target(g, columns, g.target, g.target_classes)
     if g.whole_counts is not None:
-        found += single_tables(g.whole_counts[None], g.whole_noise, columns, layout, None)
+        whole = single_tables(g.whole_counts[None], g.whole_noise, columns, layout, None)
+        # A numeric label's own cells are among the others already.
+        found += [table for place, table in enumerate(whole) if place != g.target]
     if g.pair_counts is None or g.pair_noise is None:
         return tuple(found)
     found += _pairs(g, columns, g.pair_counts, g.pair_noise)
