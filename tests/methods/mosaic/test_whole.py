@@ -40,7 +40,7 @@ def test_the_sum_is_that_of_all_rows_where_it_has_no_noise():
 
 
 def test_spikes_are_found_by_what_both_countings_say():
-    """Six deviations of the merged count are hardly more than two of what seven classes add up to."""
+    """Six deviations of the merged count are hardly two of what seven classes add up to."""
     (column,) = table_columns(Schema({"x": Integer(low=-1, high=5000)}).layout, None, 256)
     place = int(np.searchsorted(column.cells.low, 1000, side="right") - 1)  # 999
     assert column.cells.widths[place] == 1 and column.cells.spike[place] >= 0
