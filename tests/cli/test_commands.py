@@ -270,7 +270,7 @@ def test_schema_draft_prints_yaml(folder):
     done = folder.run("schema", "draft", folder / "people.parquet", "--label", "income")
     assert done.exit_code == 0
     assert "provenance: data" in done.stdout
-    assert "rounded outward in 1 column: 'wage'" in done.stderr
+    assert "rounded outward in 1 column, unless they are round: 'wage'" in done.stderr
     assert "'age': " not in done.stderr
     out = folder / "draft.yaml"
     assert f"people.csv: {out}" in folder.run(

@@ -209,6 +209,12 @@ def _nothing(names: Sequence[str], tables: Sequence[CrossTable], schema: Schema)
             "these."
         )
     known = {table.columns for table in tables}
+    unknown = [name for name in names if not any(name in table for table in known)]
+    if unknown and any(unknown[0] in rule.names for rule in schema.rules):
+        return (
+            f"'{asked}' was not counted: '{unknown[0]}' was fitted by what a constraint says of it "
+            "and other columns, such as its distance from one. Draw rows, and count these."
+        )
     several = [" by ".join(each) for each in sorted(known, key=len) if names[0] in each][:6]
     measured = f"With '{names[0]}' there is: {', '.join(several)}." if several else ""
     return (

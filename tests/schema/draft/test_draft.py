@@ -278,14 +278,15 @@ def test_facts_that_few_rows_hold_are_named(size, texts):
 def test_the_reviewer_gets_counts_and_the_draft_the_values():
     found = survey(crowd(), label="code")
     assert found.describe().splitlines() == [
-        "Bounds that fewer than 10 rows hold were rounded outward in 2 columns: 'age', 'seen'.",
+        "Bounds that fewer than 10 rows hold were rounded outward in 2 columns, unless they are "
+        "round: 'age', 'seen'.",
         "Held by fewer than 10 rows, and marked `# rare` in the draft: look at these first.",
         "  'plan': 1 of 3 values",
         "  'code': 1 of 2 values",
     ]
     text = found.to_yaml()
     assert '  # rare, fewer than 10 rows each: "vip\\nclub"\n  plan:' in text
-    assert "  # rounded outward, as fewer than 10 rows hold it: low\n  age:" in text
+    assert "  # fewer than 10 rows hold it, so rounded outward unless round: low\n  age:" in text
     assert Schema.parse(text) == found.schema == draft(crowd(), label="code")
     assert "rare" not in found.schema.to_yaml()
     assert survey(crowd().select(["paid"])).describe().startswith("Every value and bound")

@@ -24,8 +24,8 @@ METRIC = Metric(
     low=0,
     high=float("inf"),
     meaning="How far the mean and the 1% and 99% quantiles of a number are off beyond chance, and "
-    "the median and 90% quantile of a difference that a constraint orders, relative to how widely "
-    "the real values spread.",
+    "the median, 90% and 99% quantiles of a difference that a constraint orders, relative to how "
+    "widely the real values spread.",
     compute=compute,
     needs=frozenset({"amount"}),
     quick=True,

@@ -17,11 +17,11 @@ SLACK = 0.0025
 CHANCE = 2.0
 """Standard errors that chance explains."""
 SINGLE = (MEAN, 0.01, 0.99)
-BETWEEN = (0.5, 0.9)
+BETWEEN = (0.5, 0.9, 0.99)
 
 
 def find_shifts(real: Rows, synthetic: Rows) -> tuple[Shift, ...]:
-    """Means and 1% and 99% quantiles of numbers; medians and 90% quantiles of differences."""
+    """Means and 1% and 99% quantiles of numbers; medians, 90% and 99% quantiles of differences."""
     found: list[Shift] = []
     for name in filter(real.is_number, real.names):
         values = [rows.values(name) for rows in (real, synthetic)]

@@ -356,7 +356,7 @@ def _number_ends(sketch: Sketch) -> dict[str, int]:
 
 
 def _moved(ends: tuple[str, ...]) -> list[Note]:
-    said = f"rounded outward, as fewer than {FEW} rows hold it: {', '.join(ends)}"
+    said = f"fewer than {FEW} rows hold it, so rounded outward unless round: {', '.join(ends)}"
     return [Note("", said, ends)] if ends else []
 
 

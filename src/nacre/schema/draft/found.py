@@ -128,9 +128,7 @@ class Draft:
                 lines.append(f"  '{name}': {len(facts)} of {len(column.values)} values")
             elif facts:
                 lines.append(f"  '{name}': {BOUNDS[facts]}")
-        rare = (
-            f"Every value and bound in it is held by {FEW} {self.counted} or more, or was rounded."
-        )
+        rare = f"Every value and bound in it is held by {FEW} {self.counted} or more, or is round."
         if self.schema.unit is not None and self.counted == "rows":
             rare += " Rows were counted, and all of them may be one person's: look at each."
         if lines:
@@ -190,7 +188,8 @@ class Draft:
             return ""
         return (
             f"Bounds that fewer than {FEW} rows hold were rounded outward in {len(names)} "
-            f"{'column' if len(names) == 1 else 'columns'}: {listed(names, 8)}."
+            f"{'column' if len(names) == 1 else 'columns'}, unless they are round: "
+            f"{listed(names, 8)}."
         )
 
 

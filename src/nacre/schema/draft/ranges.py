@@ -28,7 +28,7 @@ from nacre.schema.draft.seen import Seen, name_of
 NARROW = 2 / 3  # of what the other rows span, at most
 OUTSIDE = 0.25  # of the other rows, at least, lie outside
 ONE_END = 0.05  # of the other rows, at least, lie beyond an end that is said
-MOST_RANGES, MOST_OF_ONE = 6, 2  # in all, and of one number; more are not confirmed one by one
+MOST_RANGES, MOST_OF_ONE = 12, 6  # in all, and of one number; more are not confirmed one by one
 
 
 class Range(NamedTuple):
