@@ -21,7 +21,7 @@ from nacre.histograms.cells import NumberColumn, table_columns
 from nacre.histograms.weights import NORM, column_weights
 from nacre.methods.heaps import heaps_question
 from nacre.methods.mosaic.finer import finer_question
-from nacre.methods.mosaic.mosaic import Mosaic
+from nacre.methods.mosaic.mosaic import WHOLE, Mosaic
 from nacre.methods.mst import MST
 from nacre.methods.standardize import CELLS, scale_questions
 from nacre.rows import Label, Row, TableEncoder
@@ -132,6 +132,16 @@ def weighted_histograms():
     return single_features(cell_places(ENCODER.layout, columns), column_weights(columns)), bound
 
 
+def histograms_of_all_rows():
+    """What Mosaic counts over all classes, beside the same by class."""
+    encoder, method = TableEncoder(dataclasses.replace(ENCODER.schema, label="label")), Mosaic()
+    asked = method.questions(encoder, Adjacency.ADD_REMOVE, None)
+    (question,) = (each for each in asked if each.name == WHOLE)
+    columns = method.design(encoder).columns
+    places = cell_places(encoder.layout, columns)
+    return single_features(places, column_weights(columns)), question.bound
+
+
 def block(*segments, **more):
     return Bound(segments=tuple(Segment(**s) for s in segments), **more)
 
@@ -172,6 +182,7 @@ CASES = {
     "pairs of values": pairs_of_values(),
     "histograms of numbers": histograms_of_numbers(),
     "weighted histograms": weighted_histograms(),
+    "histograms of all rows": histograms_of_all_rows(),
     "wild sparse": (wild_sparse, block({"size": 2, "norm": 5.0}, {"size": 2, "norm": 7.0})),
     "lying products": (wild_products, block({"size": 2, "norm": 0.5}, {"size": 6, "norm": 1.0})),
     "products by label": (

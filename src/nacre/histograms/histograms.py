@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +68,7 @@ class Histograms:
         noise: float,
         weights: Index | None = None,
         counted: tuple[Array, float] | None = None,
-        whole: tuple[Array, Any] | None = None,
+        whole: tuple[Array, float] | None = None,
     ) -> Histograms:
         """From the released counts (C, all cells) and the deviation of each.
 
@@ -83,10 +83,11 @@ class Histograms:
         noises = noise / weights
         spread = [deviation(own) for own in noises]
         noisy, pooled = released, [own * math.sqrt(len(values)) for own in spread]
+        kept = None
         if whole is not None:
             rows = whole[0] / np.repeat(weights, [column.size for column in columns])
-            whole = rows, whole[1] / weights
-            again = [deviation(own) for own in whole[1]]
+            kept = rows, whole[1] / weights
+            again = [deviation(own) for own in kept[1]]
             every = zip(released, np.split(rows, ends[:-1]), spread, again, strict=True)
             merged = [with_whole(*each) for each in every]
             noisy, pooled = [table for table, _ in merged], [own for _, own in merged]
@@ -109,7 +110,7 @@ class Histograms:
             sizes,
             noises,
             pooled=np.array(pooled),
-            whole=whole,
+            whole=kept,
         )
 
     def binned(self, column: int, group: Index) -> tuple[Array, Array]:

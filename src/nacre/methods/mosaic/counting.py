@@ -110,7 +110,7 @@ class Counting:
         first = len(self.loose)
         known = dict(zip(pairs.tables, sums[first:], strict=False))
         released = self._named(*own)[1], self._named(*again)[1]
-        return loose, dataclasses.replace(pairs, whole=known, released=released)
+        return loose, dataclasses.replace(pairs, summed=known, released=released)
 
     def _named(self, tables: list[Array], noises: list[float]) -> tuple[Loose, Pairs]:
         """Tables and their noise in the order of the release, by what they are of."""

@@ -60,8 +60,8 @@ class Pairs:
     """Two-way counts of the `joined` columns' bins, by class or over all classes.
 
     tables[i, j] has shape (classes or 1, bins of i, bins of j), i and j being places in `joined`;
-    noise[i, j] is the deviation of each of its counts, and whole[i, j] that of what these add up to
-    over the classes, if that was counted, too; `released` are then both countings by themselves.
+    noise[i, j] is the deviation of each of its counts, and summed[i, j] that of what these add up
+    to over the classes, if that was counted, too; `released` are then both countings by themselves.
     labeled[i] has the counts of i with the classes of a numeric label, where there is such a label.
     zeros[i, j] are pairs of bins that no permitted row can have.
     """
@@ -72,18 +72,18 @@ class Pairs:
     noise: dict[tuple[int, int], float]
     labeled: dict[int, Labeled] = dataclasses.field(default_factory=dict)
     zeros: dict[tuple[int, int], NDArray[np.bool_]] = dataclasses.field(default_factory=dict)
-    whole: dict[tuple[int, int], float] = dataclasses.field(default_factory=dict)
+    summed: dict[tuple[int, int], float] = dataclasses.field(default_factory=dict)
     released: tuple[Pairs, ...] = ()
 
     def pooled(self, pair: tuple[int, int]) -> float:
         """The deviation of what a pair's counts add up to over the classes."""
-        return self.whole.get(pair, self.noise[pair] * math.sqrt(len(self.tables[pair])))
+        return self.summed.get(pair, self.noise[pair] * math.sqrt(len(self.tables[pair])))
 
     def over_classes(self) -> Pairs:
         """The same counts of all classes together."""
         tables = {pair: table.sum(0, keepdims=True) for pair, table in self.tables.items()}
         noise = {pair: self.pooled(pair) for pair in tables}
-        return dataclasses.replace(self, tables=tables, noise=noise, whole={}, released=())
+        return dataclasses.replace(self, tables=tables, noise=noise, summed={}, released=())
 
     def averaged(self, place: int, counts: Array, variance: Array) -> tuple[Array, Array]:
         """Counts of a column's bins by class, those with a numeric label's classes among them."""
@@ -188,7 +188,7 @@ def targets(histograms: Histograms, pairs: Pairs) -> Targets:
     starts = [start for start, _ in blocks]
     spectrum = Spectrum.of(bases(histograms, pairs), precision[np.ix_(starts, starts)], sides)
     shares = moments / total, precision, single / total, single_precision
-    return Targets(*shares, blocks, sparse, spectrum, whole if pairs.whole else None)
+    return Targets(*shares, blocks, sparse, spectrum, whole if pairs.summed else None)
 
 
 def emptied(

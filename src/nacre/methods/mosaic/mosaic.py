@@ -197,9 +197,11 @@ class Mosaic(AbstractMethod):
                 meaning="how many rows lie in each cell of each column",
             )
             first = dataclasses.replace(first, share=first.share - every.share)
-            look = (every, *look)
+            before = (*before, first, every)
+        else:
+            before = (*before, first)
         if design.joined < 2:
-            return (*before, first, *look)
+            return (*before, *look)
         several = self.several if design.crossed else 0.0
         rest = 1.0 - self._first(design) - spent
         finer = finer_question(design.columns, design.joined, NORM, rest * self.finer)
@@ -207,8 +209,8 @@ class Mosaic(AbstractMethod):
         counts = Segment(size=design.size, norm=NORM, signed=False)
         pairs = design.joined * (design.joined - 1) // 2
         share = rest * (1 - several - (self.finer if values else 0.0))
-        pooled = design.by_class and design.classes > FEW_CLASSES
-        again = share * self.again / (2 if pooled else 1) if pairs > 1 else 0.0
+        summed = design.by_class and design.classes > FEW_CLASSES
+        again = share * self.again / (2 if summed else 1) if pairs > 1 else 0.0
         second = Sum(
             name=PAIRS,
             bound=Bound(segments=(counts,), by=label if design.by_class else None),
@@ -220,17 +222,17 @@ class Mosaic(AbstractMethod):
         if again:
             meaning = second.meaning + ", of those that are worth it"
             # By class they are counted already: now those of all rows.
-            bound = dataclasses.replace(second.bound, by=None) if pooled else second.bound
+            bound = dataclasses.replace(second.bound, by=None) if summed else second.bound
             more = dataclasses.replace(
                 second, name=AGAIN, bound=bound, share=again, meaning=meaning
             )
             values = (more, *values)
         if not design.crossed or label is None:
-            return *before, first, *look, second, *values
+            return *before, *look, second, *values
         from nacre.methods.mosaic.crossing import crossing_questions
 
         crossing = crossing_questions(design.crossed, label, rest * several)
-        return *before, first, *look, second, *values, *crossing
+        return *before, *look, second, *values, *crossing
 
     def _look(self, encoder: TableEncoder, design: Design) -> tuple[Sum, ...]:
         """The looks for single values and for heaps, if there is anything to look at."""
