@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from nacre.errors import NacreError, NameTaken
 from nacre.partial import take_free_name
 
-FORMAT = 9
+FORMAT = 10
 TEXT = 64 << 20  # bytes of JSON at most: once parsed, it may take thirty times as much
 DATES = (1980, 1, 1, 0, 0, 0)
 

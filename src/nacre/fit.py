@@ -115,6 +115,8 @@ def fit(
         settings=as_data(chosen),
         kind=stream.source.kind,
         ledger=None if reservation is None else {"dataset": dataset, "entry": reservation.entry},
+        budget=plan.epsilon if plan.private else None,
+        rows=plan.rows,
     )
 
 

@@ -6,7 +6,6 @@ import dataclasses
 import numbers
 import platform
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -27,9 +26,9 @@ from nacre.rows import AbstractEncoder, ImageEncoder, TableEncoder
 from nacre.rows.differences import Difference
 from nacre.rows.image import as_arrays
 from nacre.rows.kinds import as_kind
+from nacre.said import budget, check_together, doubt_of, ledger_entry, plain, public_rows
 from nacre.schema import Schema
-from nacre.vault.guarantee import Guarantee, unit_column, unit_name
-from nacre.vault.release import Release
+from nacre.vault.guarantee import Guarantee
 from nacre.version import __version__
 
 PACKAGES = ("jax", "numpy", "opendp", "dp-accounting")
@@ -50,6 +49,10 @@ class Model:
         settings: of the method.
         kind: of frame that came in, and that `sample` gives back.
         ledger: under which name and number the fit was charged, if it was.
+        budget: the epsilon that was asked for, which the guarantee may stay a little below; None
+            without privacy.
+        rows: the public number of rows that the fit was planned with, if there was one: under
+            replace-one all of them.
         versions: of the packages that the guarantee rests on.
     """
 
@@ -60,6 +63,8 @@ class Model:
     settings: Mapping[str, Any]
     kind: str = "file"
     ledger: Mapping[str, Any] | None = None
+    budget: float | None = None
+    rows: int | None = None
     versions: Mapping[str, str] = dataclasses.field(default_factory=lambda: versions())
 
     def __repr__(self) -> str:
@@ -273,6 +278,8 @@ class Model:
             "guarantee": self.guarantee.to_dict(),
             "method": self.method,
             "settings": dict(self.settings),
+            "budget": self.budget,
+            "rows": self.rows,
             "schema": self.encoder.digest,
             "differences": [str(each) for each in self.differences],
             "versions": dict(self.versions),
@@ -321,33 +328,27 @@ def restored(
         encoder = load_class(ENCODERS, said.pop("kind")).from_dict(said)
         state = dict(document["generator"])
         generator = load_class(GENERATORS, state.pop("type")).restore(state, arrays, encoder)
+        guarantee = Guarantee.from_dict(document["guarantee"])
         model = Model(
             encoder=encoder,
             generator=generator,
-            guarantee=Guarantee.from_dict(document["guarantee"]),
+            guarantee=guarantee,
             method=str(document["method"]),
-            settings=_plain(document["settings"]),
+            settings=plain(document["settings"]),
             kind=str(document["kind"]),
-            ledger=_ledger_entry(document["ledger"]),
-            versions=_plain(document["versions"]),
+            ledger=ledger_entry(document["ledger"]),
+            budget=budget(document.get("budget"), guarantee),
+            rows=public_rows(document.get("rows")),
+            versions=plain(document["versions"]),
         )
         if document["schema"] != encoder.digest:
             raise NacreError("The certificate is of another schema.")
-        by = {release.by for release in model.guarantee.releases}
-        if (model.guarantee.unit, model.guarantee.most_rows) != _unit_of(encoder) or by - {
-            unit_column(encoder.unit)
-        }:
-            raise NacreError("The guarantee is of another unit than the schema's.")
-        if any(not set(h.columns) <= set(encoder.schema.names) for h in model.guarantee.hidden):
-            raise NacreError("The guarantee speaks of columns that the schema does not have.")
-        bought = Counter(map(Release.from_dict, encoder.releases))
-        if not bought <= Counter(model.guarantee.releases):
-            raise NacreError("The guarantee leaves out what the schema was bought with.")
+        check_together(guarantee, encoder, generator)
         # Drawing one row shows that generator and schema belong together.  Not through
         # constraints: hardly any row may satisfy them, which is no damage.
         rng = np.random.default_rng(0)
         encoder.decode(encoder.settle(generator.sample(1, rng), rng))
-        doubt = _doubt(model.guarantee)
+        doubt = doubt_of(guarantee)
     except MemoryError:
         raise ArchiveError(f"{path} does not fit into the memory that is left.") from None
     except Exception as error:  # of any kind, NumPy's and Arrow's own too: a stranger wrote it
@@ -360,23 +361,6 @@ def restored(
     return model, doubt
 
 
-def _unit_of(encoder: AbstractEncoder) -> tuple[str, int | None]:
-    """Whose privacy it is, and how many rows of a person count."""
-    return unit_name(encoder.unit), None if encoder.unit is None else encoder.unit.rows
-
-
-def _doubt(guarantee: Guarantee) -> str | None:
-    """Why a guarantee cannot be true, as far as can be told at once; steps take a while to add."""
-    stepwise = any(release.mechanism == "subsampled-gaussian" for release in guarantee.releases)
-    if guarantee.private and stepwise:
-        return None
-    try:
-        guarantee.verify()
-    except ValueError as error:
-        return str(error)
-    return None
-
-
 def versions() -> dict[str, str]:
     """The versions of what the guarantee rests on."""
     found = {"python": platform.python_version(), "nacre": __version__}
@@ -386,17 +370,3 @@ def versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             found[package] = "unknown"
     return found
-
-
-def _plain(said: Any) -> dict[str, Any]:
-    """Settings or versions: names with single values or lists of them, and nothing deeper."""
-    for value in dict(said).values():
-        parts = value if isinstance(value, list) else [value]
-        if any(isinstance(part, dict | list) for part in parts):
-            raise NacreError("Settings and versions are single values, or lists of them.")
-    return dict(said)
-
-
-def _ledger_entry(said: Any) -> dict[str, Any] | None:
-    """Under which name and number the ledger holds the fit, if there was one."""
-    return None if said is None else {"dataset": str(said["dataset"]), "entry": int(said["entry"])}

@@ -16,6 +16,7 @@ from tests.methods.stepwise import asks_for_steps
 import nacre
 from nacre.ledger import Ledger
 from nacre.methods import METHODS, find
+from nacre.rebuilt import compare
 from nacre.rows import ImageEncoder
 from nacre.vault import epsilon_of
 
@@ -111,6 +112,7 @@ def test_a_file_keeps_the_model(name, fitted, tmp_path):
     model.save(tmp_path / "images.nacre")
     again = nacre.load(tmp_path / "images.nacre")
     assert again.certificate() == model.certificate()
+    assert not compare(again).differences and not compare(again).left_out
     assert again.sample_arrow(20, seed=1).equals(model.sample_arrow(20, seed=1))
 
 

@@ -17,6 +17,7 @@ from nacre.ledger import Ledger
 from nacre.methods import find
 from nacre.plan import plan
 from nacre.publish import publish
+from nacre.rebuilt import compare
 from nacre.rows import TableEncoder
 from nacre.schema import Categorical, Integer, Schema
 
@@ -64,6 +65,7 @@ def test_the_guarantee_is_per_person(fitted):
     assert {release.unit for release in model.guarantee.releases} == {"person"}
     assert any("128-bit hash" in said for said in model.guarantee.assumptions)
     model.guarantee.verify()
+    assert not compare(model).differences
 
 
 def test_samples_have_persons(fitted, tmp_path):

@@ -12,6 +12,7 @@ import nacre
 from nacre import sites
 from nacre.archive import ArchiveError
 from nacre.errors import LedgerError, NacreError
+from nacre.rebuilt import compare
 from nacre.schema import Schema, Unit
 from nacre.vault.rounds import Exact
 
@@ -64,6 +65,7 @@ def test_a_model_is_made_of_answers_alone(rounds, tmp_path):
     model = sites.train(sites.Answers.read(tmp_path / "a.answers"))
     planned = nacre.plan(SMALL, epsilon=1.0, delta=1e-5, method=METHOD)
     assert model.guarantee.releases == planned.releases
+    assert str(compare(model)).startswith("They are those")
     assert model.guarantee.epsilon <= 1.0 and not model.guarantee.checked
     model.save(tmp_path / "m.nacre")
     assert nacre.load(tmp_path / "m.nacre").sample(20).num_rows == 20

@@ -1,5 +1,6 @@
 """What releases cost: known answers, composition, calibration."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -227,6 +228,8 @@ def test_calibration_finds_the_least_noise():
 
 def test_a_hopeless_release_is_infinite_not_an_error(monkeypatch):
     class Hopeless:
+        events = ()
+
         def get_epsilon(self, delta):
             return 800.0  # exp(800) is beyond floating point
 
@@ -274,6 +277,59 @@ def test_a_coarse_distribution_costs_more_and_hardly_more(multiplier, rate, step
     fine = accountant._composed(asked).get_epsilon(1e-6)
     accountant._composed.cache_clear()
     assert fine <= coarse <= fine + 4e-5 * max(1, 1 / multiplier**2)
+
+
+@pytest.mark.parametrize(
+    ("multiplier", "rate", "steps"),
+    [(1e-4, 0.5, 10), (2e-6, 0.5, 1), (1.0, 0.5, 10**8), (1e3, 0.5, 10**9), (0.3, 0.5, 10**5)],
+)
+def test_a_distribution_beyond_memory_is_not_worked_out(multiplier, rate, steps, monkeypatch):
+    """Such a release costs more than anything: a stranger's file filled 37 GB with one step."""
+    monkeypatch.setattr(accountant, "_composed", worked_out)
+    release = stepwise(rate, multiplier, steps)
+    assert math.isinf(epsilon_of([release], DELTA))
+    assert math.isinf(epsilon_of([dataclasses.replace(release, epsilon=0.1, delta=1e-7)], DELTA))
+
+
+def worked_out(composition):
+    raise AssertionError("it was worked out")
+
+
+def test_so_many_releases_beside_steps_are_not_worked_out(monkeypatch):
+    monkeypatch.setattr(accountant, "_composed", worked_out)
+    many = [gaussian(100.0 + place) for place in range(accountant.MOST_EVENTS)]
+    assert math.isinf(epsilon_of([*many, stepwise(0.01, 9.0, 10)], DELTA))
+    assert math.isfinite(epsilon_of(many, DELTA))
+
+
+@pytest.mark.parametrize(
+    ("multiplier", "rate", "steps"),
+    [
+        (0.0138, 2.0**-32, 1),  # the least noise that a search of a fit comes to
+        (0.02, 1.0, 1),  # epsilon = 1500
+        (0.1, 0.5, 10),
+        (0.5, 0.5, 1000),
+        (1e3, 0.5, 10**6),
+        (0.3, 1e-4, 10**6),
+    ],
+)
+def test_what_a_fit_may_ask_for_is_worked_out(multiplier, rate, steps):
+    assert accountant._computable(accountant._Composition(((multiplier, rate, steps),)))
+
+
+def test_as_many_steps_as_settings_allow_are_worked_out_beside_sums():
+    """A setting allows 10^6 steps, some methods train two parts, and sums come before them."""
+    events = ((2e3, None, 1), (1e3, 1e-3, 10**6), (1e3, 1e-3, 10**6))
+    assert accountant._computable(accountant._Composition(events))
+
+
+@pytest.mark.parametrize("epsilon", [1e-4, 1.0, 700.0])
+@pytest.mark.parametrize("delta", [2e-20, 1e-6, 9e-3])
+@pytest.mark.parametrize(("rate", "steps"), [(1.0, 1), (0.5, 10**4), (1e-3, 10**6), (1e-8, 10)])
+def test_no_budget_of_a_fit_leads_beyond(epsilon, delta, rate, steps):
+    guess = accountant.subsampled_guess(gaussian_mu(epsilon, delta), rate, steps)
+    for multiplier in (guess, guess if epsilon == 700 else guess / 2):
+        assert accountant._computable(accountant._Composition(((multiplier, rate, steps),)))
 
 
 def test_many_steps_have_the_finest_distribution():

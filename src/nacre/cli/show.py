@@ -46,12 +46,18 @@ def show(
         from nacre.cli.certificate import render
 
         out().print(render(loaded))
-        if found is not None and found["verified"]:
-            tell(
-                f"Verified: the releases listed cost ε = {found['epsilon']:.6g} at "
-                f"δ = {loaded.guarantee.delta:g}, no more than is claimed.",
-                style="green",
-            )
+        if found is not None and found["costs"]:
+            cost = f"the releases listed cost ε = {found['epsilon']:.6g} at "
+            cost += f"δ = {loaded.guarantee.delta:g}, no more than is claimed"
+            if found["verified"]:
+                tell(f"Verified: {cost}.", style="green")
+                tell(found["words"])
+            else:
+                tell(
+                    f"Not confirmed: {cost}, but whether they are all that was released is not "
+                    "confirmed.",
+                    style="yellow",
+                )
         if found is not None:
             tell(found["signature"]["words"])
     if found is not None and not found["verified"]:
@@ -94,8 +100,34 @@ def _told(found: Signature | None, signer: Path | None, wanted: bytes | None) ->
 
 
 def _verify(model: Model) -> dict[str, Any]:
+    """Whether the releases cost what is claimed, and are those that the settings ask for."""
+    from nacre.rebuilt import NOT_COMPARED, SAME_LIST, compare
+
     try:
         model.guarantee.verify()
     except ValueError as error:
-        return {"verified": False, "epsilon": model.guarantee.recompute(), "problem": str(error)}
-    return {"verified": True, "epsilon": model.guarantee.recompute()}
+        return {
+            "verified": False,
+            "costs": False,
+            "epsilon": _cost(model),
+            "compared": NOT_COMPARED,
+            "problem": str(error),
+        }
+    found = compare(model)
+    verified = found.outcome == SAME_LIST
+    said: dict[str, Any] = {
+        "verified": verified,
+        "costs": True,
+        "epsilon": model.guarantee.recompute(),
+        "compared": found.outcome,
+        "words": str(found),
+    }
+    return said if verified else said | {"problem": str(found)}
+
+
+def _cost(model: Model) -> float | None:
+    """What the releases cost, if that can be worked out."""
+    try:
+        return model.guarantee.recompute()
+    except (ArithmeticError, MemoryError):
+        return None

@@ -43,6 +43,10 @@ class AbstractGenerator(abc.ABC):
         """The noisy cross-tables that were released to make it, where every row counts in full."""
         return ()
 
+    def kept(self) -> tuple[str, ...]:
+        """The names of the releases of which it keeps what the vault answered."""
+        return ()
+
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Plain JSON data and arrays from which `restore` makes the same generator."""
         arrays: dict[str, NDArray[Any]] = {}

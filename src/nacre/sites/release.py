@@ -169,4 +169,6 @@ def train(
         settings=as_data(method),
         kind="file",
         ledger=answers.ledger,
+        budget=plan.epsilon if plan.private else None,
+        rows=plan.rows,
     )

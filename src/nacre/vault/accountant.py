@@ -25,6 +25,12 @@ SLACK_DELTA = 1e-9
 # Where that proof ends.
 LEAST_EPSILON, LARGEST_EPSILON = 1e-5, 700.0
 LEAST_DELTA = 1e-20
+# Beyond these a list of releases is taken to cost more than anything: they bound time and memory
+# (some 0.7 GB), as a stranger may have written it, and no fit within `LARGEST_EPSILON` comes near.
+MOST_POINTS = 5e7  # of a privacy-loss distribution
+MOST_WORK = 2e9  # points times releases: each is convolved with those before it
+MOST_STEPS = 2 * 10**6  # of batches: twice as many as a setting allows, as methods train two parts
+MOST_EVENTS = 200  # different releases beside step-wise ones
 
 
 def epsilon_of(
@@ -32,7 +38,7 @@ def epsilon_of(
 ) -> float:
     """The epsilon of all `releases` together at `delta`; infinite where delta is too small.
 
-    It is infinite, too, if one of them had no noise.
+    It is infinite, too, if one of them had no noise, or if it cannot be worked out (`_computable`).
 
     Theorem:
         Gaussian sums (mu = sensitivity/noise; also in shares of sites) and choices (`choice_mu`),
@@ -97,6 +103,8 @@ def _stepwise_epsilon(releases: Sequence[Release], delta: float, adjacency: Adja
     (e, d)-private under add-remove.
     """
     composed = _distribution(releases)
+    if not _computable(composed):
+        return math.inf
     sampled = [r for r in releases if not r.one_shot]
     far = math.fsum(leftover_delta(r.size, r.steps) for r in sampled)
     more = math.fsum(leftover_epsilon(r.size, r.steps) for r in sampled)
@@ -158,6 +166,29 @@ def _distribution(releases: Sequence[Release]) -> _Composition:
             for release in releases
         )
     )
+
+
+def _computable(composition: _Composition) -> bool:
+    """Whether the privacy-loss distribution has so few points that it can be worked out.
+
+    A step's loss reaches 1 / (2 m^2) + 8 / m for a noise multiplier m, but for a chance of 1e-15;
+    those of all steps add up to as much in each step with the row in its batch, and, by Markov's
+    inequality, to no more than 35 beyond their Renyi divergence of order two.  Infinite is a safe
+    answer: it refuses.
+    """
+    events, points = composition.events, 0.0
+    trained = sum(steps for _, rate, steps in events if rate is not None)
+    if len(events) > MOST_EVENTS or trained > MOST_STEPS:
+        return False
+    for multiplier, rate, steps in events:
+        chance, inverse = 1.0 if rate is None else rate, 1 / multiplier**2
+        loss, met = inverse / 2 + 8 / multiplier, 2 * chance * steps + 110
+        # log(1 + q^2 (exp(1 / m^2) - 1)), or hardly more where that exponential is no number.
+        renyi = inverse + max(-inverse, 2 * math.log(chance)) + 1
+        if inverse < 700:
+            renyi = math.log1p(chance**2 * math.expm1(inverse))
+        points += min(steps * loss, steps * renyi + 35, met * loss) / _interval(composition)
+    return points <= MOST_POINTS and points * len(events) <= MOST_WORK
 
 
 @functools.lru_cache(maxsize=4096)

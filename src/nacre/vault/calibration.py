@@ -44,8 +44,7 @@ def calibrated(
         return [_of_unit(release, unit) for release in bare]
 
     def releases(scale: float) -> list[Release]:
-        found = (_release(question, scale, delta, adjacency, prior) for question in questions)
-        return [_of_unit(release, unit) for release in found]
+        return at_scale(questions, scale, delta, adjacency, prior, unit)
 
     before, left = 0.0, delta
     if adds(prior, questions):
@@ -59,16 +58,34 @@ def calibrated(
         own = releases(1 / noise)
         return before + epsilon_of(own if before else [*prior, *own], left, adjacency)
 
-    scaled = [q for q in questions if not isinstance(q, Keys)]
-    if not scaled:
+    if all(isinstance(question, Keys) for question in questions):
         found = releases(1.0)
         if not cost(1.0) <= epsilon * (1 + 1e-9):
             raise NacreError(f"What is asked for costs more than epsilon={epsilon:g}.")
         return found
-    guess = gaussian_mu(epsilon, delta) / math.sqrt(math.fsum(q.share for q in scaled))
+    guess = first_scale(questions, epsilon, delta)
     if any(isinstance(question, Steps) for question in questions):
         return releases(1 / calibrate(cost, epsilon, guess=1 / guess))
     return releases(_scale(guess, lambda scale: cost(1 / scale) <= epsilon))
+
+
+def at_scale(
+    questions: Sequence[AbstractQuestion],
+    scale: float,
+    delta: float,
+    adjacency: Adjacency,
+    prior: tuple[Release, ...],
+    unit: Unit | None,
+) -> list[Release]:
+    """The releases at a scale, whatever they cost; `delta` is that of all of them."""
+    found = (_release(question, scale, delta, adjacency, prior) for question in questions)
+    return [_of_unit(release, unit) for release in found]
+
+
+def first_scale(questions: Sequence[AbstractQuestion], epsilon: float, delta: float) -> float:
+    """Where the search for a scale begins."""
+    shares = math.fsum(q.share for q in questions if not isinstance(q, Keys))
+    return gaussian_mu(epsilon, delta) / math.sqrt(shares)
 
 
 def adds(prior: Sequence[Release], questions: Sequence[AbstractQuestion]) -> bool:

@@ -9,11 +9,13 @@ from typing import Any
 
 from nacre.errors import NacreError
 from nacre.schema import Unit
-from nacre.vault.accountant import epsilon_of
+from nacre.vault.accountant import LARGEST_EPSILON, LEAST_DELTA, LEAST_EPSILON, epsilon_of
 from nacre.vault.bound import Adjacency
+from nacre.vault.budget import LARGEST_DELTA, check_budget
 from nacre.vault.parties import Parties
 from nacre.vault.release import SHARED, UNITS, Release
 
+MOST_RELEASES = 10_000  # far more than any fit asks for
 ONE_SHOT = (
     "Sums are integers with exact discrete Gaussian noise; its bits come from OpenSSL's generator, "
     "seeded by the system (computational)."
@@ -193,12 +195,36 @@ class Guarantee:
             raise NacreError(
                 "The guarantee lists no releases: there is nothing to compute it from."
             )
-        found = self.recompute()
+        self._require_proved()
+        try:
+            found = self.recompute()
+        except (ArithmeticError, MemoryError):  # of numbers that somebody made up
+            found = math.inf
+        if math.isinf(found):
+            raise NacreError(
+                f"What the releases listed cost at delta={self.delta:g} cannot be verified: delta "
+                "is used up by what was reserved, or there is so little noise, or so many steps, "
+                "that no epsilon can be worked out. Do not rely on this guarantee."
+            )
         if not found <= self.epsilon * (1 + 1e-9):
             raise NacreError(
                 f"The releases listed cost epsilon={found:.6g} at delta={self.delta:g}, "
                 f"more than the claimed {self.epsilon:.6g}. Do not rely on this guarantee."
             )
+
+    def _require_proved(self) -> None:
+        """Refuse what no fit would be asked for: what noise costs is not proved there."""
+        # A fit may cost a thousandth less than what was asked for.
+        asked = self.epsilon if self.epsilon > 1 else self.epsilon * (1 + 1e-3)
+        try:
+            check_budget(asked, self.delta)
+        except NacreError:
+            raise NacreError(
+                f"epsilon={self.epsilon:g} at delta={self.delta:g} cannot be verified: what noise "
+                f"costs is proved for an epsilon above {LEAST_EPSILON:g} and at most "
+                f"{LARGEST_EPSILON:g}, and a delta above {LEAST_DELTA:g} and below "
+                f"{LARGEST_DELTA:g}. Do not rely on this guarantee."
+            ) from None
 
     def __str__(self) -> str:
         if not self.private:
@@ -240,6 +266,11 @@ class Guarantee:
     def from_dict(data: Mapping[str, Any]) -> Guarantee:
         """The inverse of `to_dict`."""
         epsilon, delta = data["epsilon"], data["delta"]
+        if len(data["releases"]) > MOST_RELEASES:
+            raise NacreError(
+                f"A guarantee lists at most {MOST_RELEASES:,} releases, not "
+                f"{len(data['releases']):,}."
+            )
         if isinstance(epsilon, str) or isinstance(delta, str):
             raise NacreError("epsilon and delta must be numbers, not text.")
         return Guarantee(
@@ -285,7 +316,7 @@ def _listed(hidden: tuple[Hidden, ...]) -> str:
 
 def upwards(value: float, digits: int) -> float:
     """A positive number to so many digits, never less than it is: what is printed is believed."""
-    if not (math.isfinite(value) and value > 0):
+    if not (math.isfinite(value) and value > 1e-300):  # below there are no digits to round to
         return value
     unit = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
     return math.ceil(value / unit * (1 - 1e-12)) * unit

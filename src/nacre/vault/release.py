@@ -16,6 +16,10 @@ SHARED = "distributed-gaussian"  # noise in shares, each of one site
 ONE_SHOT = ("gaussian", SHARED, "exponential")  # mechanisms that are mu-Gaussian-DP by themselves
 UNITS = ("row", "person")
 NONE = "none"  # the mechanism of an answer without noise
+# Beyond what any fit asks for; a stranger may have written a release.
+LARGEST_SIZE, LARGEST_STEPS = 10**15, 10**9
+LARGEST = 1e300  # of any other number
+LEAST_RATE = 2.0**-33  # rates are multiples of 2^-32
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -66,10 +70,15 @@ class Release:
         if not all(isinstance(x, str) for x in (self.name, self.theorem)):
             raise NacreError("A release needs a name and a theorem, as text.")
         numbers = (self.sensitivity, self.noise, self.rate, self.epsilon, self.delta)
-        if not all(isinstance(x, (int, float)) and math.isfinite(x) and x >= 0 for x in numbers):
+        if not all(isinstance(x, (int, float)) and 0 <= x <= LARGEST for x in numbers):
             raise NacreError(f"Release {self.name!r} has a number in it that means nothing.")
         if not all(type(x) is int and x >= 1 for x in (self.size, self.steps)):
             raise NacreError(f"Release {self.name!r} needs whole numbers as size and steps.")
+        if self.size > LARGEST_SIZE or self.steps > LARGEST_STEPS or self.rate < LEAST_RATE:
+            raise NacreError(
+                f"Release {self.name!r} has a size, steps or a rate beyond {LARGEST_SIZE:.0e}, "
+                f"{LARGEST_STEPS:.0e} and {LEAST_RATE:g}: what it costs cannot be worked out."
+            )
         if not self.private:
             if any((self.sensitivity, self.noise, self.epsilon, self.delta)):
                 raise NacreError(f"Release {self.name!r} has no noise, so it cannot claim any.")

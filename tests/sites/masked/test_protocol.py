@@ -13,6 +13,7 @@ from tests.sites.masked.conftest import SMALL, TWO_ROUNDS, Around
 import nacre
 from nacre import sites
 from nacre.errors import LedgerError, NacreError
+from nacre.rebuilt import compare
 from nacre.sites.masked import turns
 from nacre.sites.masked.collect import _Round
 from nacre.sites.masked.holding import Holding
@@ -84,7 +85,14 @@ def test_the_model_says_whose_noise_is_in_it(ten, tmp_path):
     assert {release.mechanism for release in model.guarantee.releases} == {"distributed-gaussian"}
     model.guarantee.verify()
     model.save(tmp_path / "m.nacre")
-    assert nacre.load(tmp_path / "m.nacre").guarantee == model.guarantee
+    again = nacre.load(tmp_path / "m.nacre")
+    assert again.guarantee == model.guarantee
+    assert str(compare(again)).startswith("They are those")
+    assert "Not compared: how many sites share the noise" in str(compare(again))
+    (only,) = model.guarantee.releases
+    wrong = dataclasses.replace(only, noise=2 * only.noise)
+    others = dataclasses.replace(model.guarantee, releases=(wrong,))
+    assert compare(dataclasses.replace(again, guarantee=others)).refused
 
 
 def test_a_late_vector_is_not_sent_and_not_counted(ten):
