@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import secrets
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,7 +23,7 @@ from nacre.schema.document import facts_yaml
 from nacre.schema.facts.narrowing import narrow_all
 from nacre.schema.facts.statement import Determined, parse_head
 from nacre.schema.facts.understand import understand_facts
-from nacre.schema.problems import BOUGHT
+from nacre.schema.problems import purchase_name
 from nacre.vault import Adjacency, Plan, Release, Sum, Sums, Vault
 from nacre.vault.budget import check_budget
 from nacre.vault.guarantee import unit_column
@@ -78,14 +79,15 @@ def buy_lookups(
         `fit` composes it with its own.
 
     Public:
-        the schema, all arguments, and so the noise.
+        the schema, all arguments, and so the noise; and a random id of the purchase.
     """
     check_budget(epsilon, delta)
     adjacency = Adjacency(adjacency)
     schema = _usable(schema, adjacency)
     crossings = _crossings(schema, facts)
     encoder = TableEncoder(_counted(schema, crossings))
-    question = _question(crossings)
+    purchase = secrets.token_hex(4)
+    question = _question(crossings, purchase)
     plan = _plan(question, encoder.unit, adjacency, epsilon=epsilon, delta=delta)
     with on_engine(data, engine) as where:
         stream = Stream(encoder, where)
@@ -94,7 +96,7 @@ def buy_lookups(
             vault = Vault(stream, plan, charge=reservation, on_progress=on_progress)
             sums = vault.sum(question, features(crossings, encoder.layout))
     tables, doubts = _tables(schema, crossings, sums)
-    found = _with_tables(schema, tables, vault.releases)
+    found = _with_tables(schema, tables, vault.releases, purchase)
     for doubt in doubts:
         warnings.warn(doubt, stacklevel=2)
     return found
@@ -202,10 +204,9 @@ def _counted(schema: Schema, crossings: Sequence[Crossing]) -> Schema:
     return Schema(columns, unit=some)
 
 
-def _question(crossings: Sequence[Crossing]) -> Sum:
-    pairs = "; ".join(f"{c.fact.column} by {c.fact.by}" for c in crossings)
+def _question(crossings: Sequence[Crossing], purchase: str) -> Sum:
     return Sum(
-        name=f"{BOUGHT} ({pairs})",
+        name=purchase_name([crossing.fact for crossing in crossings], purchase),
         meaning="how many rows have each value of a code with each value of its group",
         bound=bound(crossings),
         share=1.0,
@@ -250,14 +251,14 @@ def _tables(
 
 
 def _with_tables(
-    schema: Schema, tables: Sequence[Determined], releases: Sequence[Release]
+    schema: Schema, tables: Sequence[Determined], releases: Sequence[Release], purchase: str
 ) -> Schema:
     """The schema with its new facts and what they cost: the one cannot be had without the other.
 
     Where its columns come from stays as it was, and with it whether a person has to review them.
     """
     bought, place = recorded(releases), len(schema.releases) + 1
-    tables = [dataclasses.replace(table, bought=place) for table in tables]
+    tables = [dataclasses.replace(table, bought=place, purchase=purchase) for table in tables]
     try:
         return dataclasses.replace(
             schema,

@@ -15,6 +15,7 @@ Words are those of constraints: signs stand between blanks, names with blanks in
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias, final
 
@@ -22,11 +23,13 @@ from nacre.schema.columns.column import as_number, as_whole, shown
 from nacre.schema.constraints.statement import (
     Clauses,
     NotUnderstood,
+    Presence,
     Reader,
     Word,
     joined,
     value_text,
 )
+from nacre.schema.constraints.statement import parse as parse_constraint
 from nacre.schema.facts.units import read_unit, refuse_rest
 
 FORMS = (
@@ -34,9 +37,11 @@ FORMS = (
     "`discharge = arrival + stay minutes`, `end is missing exactly when status = open` or `a, b "
     "are missing together`, or a look-up table {group determined by code: {A1: A}}."
 )
+CONSTRAINT = "it is a constraint, and no fact: write it under `constraints`."
 HEAD = "A look-up table without its entries is a statement such as `group determined by code`."
 MISSING, BOUGHT = "missing", "bought"
 MOST = 1_000_000  # releases that a schema might have
+PURCHASE = "[0-9a-f]{8}"  # the id of a purchase
 Plain: TypeAlias = "str | dict[str, Any]"
 
 
@@ -47,20 +52,27 @@ class Determined:
 
     Attributes:
         bought: which of the schema's `releases` the table is from, the first being 1; 0 for none.
+        purchase: the random id that this release has in its name; empty for one without.
     """
 
     column: Word
     by: Word
     table: tuple[tuple[str, str], ...]
     bought: int = 0
+    purchase: str = ""
 
     def __str__(self) -> str:
         return f"{self.column} determined by {self.by}"
 
     def plain(self) -> Plain:
         """The form that is written to files."""
-        mark = {BOUGHT: self.bought} if self.bought else {}
+        mark = {BOUGHT: self.mark} if self.bought else {}
         return {str(self): dict(self.table), **mark}
+
+    @property
+    def mark(self) -> int | str:
+        """Of which release it is, as it is written: `2-1f9c07ab`; `2` for one without an id."""
+        return f"{self.bought}-{self.purchase}" if self.purchase else self.bought
 
 
 @final
@@ -150,23 +162,33 @@ def parse(said: Any) -> Fact:
     if isinstance(said, Determined | Formula | Gap | Together):
         return said
     if isinstance(said, str):
-        return _statement(Reader(said, FORMS))
+        try:
+            return _statement(Reader(said, FORMS))
+        except NotUnderstood:
+            _refuse_constraint(said)
+            raise
+    if isinstance(said, Mapping) and {*said} <= {"forbid", "fixed"} and said:
+        raise NotUnderstood(CONSTRAINT)
     if isinstance(said, Mapping) and len(said) == 1 + (BOUGHT in said):
         ((head, table),) = ((head, table) for head, table in said.items() if head != BOUGHT)
         if isinstance(head, str) and isinstance(table, Mapping) and table:
             found = _determined(Reader(head, FORMS), table)
-            return dataclasses.replace(found, bought=_place(said)) if BOUGHT in said else found
+            return _marked(found, said[BOUGHT]) if BOUGHT in said else found
     raise NotUnderstood(FORMS)
 
 
-def _place(said: Mapping[Any, Any]) -> int:
-    place = as_whole(said[BOUGHT])
-    if type(place) is not int or not 1 <= place <= MOST:
+def _marked(fact: Determined, mark: Any) -> Determined:
+    """The fact with the release that it is from, as `1-1f9c07ab`, or `1` for one without an id."""
+    number, dash, purchase = mark.partition("-") if isinstance(mark, str) else (mark, "", "")
+    place = as_whole(number)
+    known = re.fullmatch(PURCHASE, purchase) if dash else True
+    if type(place) is not int or not 1 <= place <= MOST or not known:
         raise NotUnderstood(
-            f"`{BOUGHT}: {shown(said[BOUGHT])}` must be a whole number: which of the schema's "
-            "`releases` the table is from, the first being 1."
+            f"`{BOUGHT}: {shown(mark)}` must say which of the schema's `releases` the table is "
+            "from, the first being 1, and the id in that one's name, as `1-1f9c07ab`. Put it back "
+            "as it was written."
         )
-    return place
+    return dataclasses.replace(fact, bought=place, purchase=purchase)
 
 
 def parse_head(said: str) -> Determined:
@@ -214,6 +236,17 @@ def _statement(reader: Reader) -> Fact:
         raise NotUnderstood(FORMS)
     reader.end()
     return Together(tuple(columns))
+
+
+def _refuse_constraint(said: str) -> None:
+    """Say where it belongs, if it is a constraint."""
+    try:
+        demands, premise = parse_constraint(said)
+    except NotUnderstood:
+        return
+    one_way = premise and any(isinstance(each, Presence) for each in demands)
+    both = " A fact says exactly where: `end is missing exactly when status = open`."
+    raise NotUnderstood(f"{CONSTRAINT}{both if one_way else ''}")
 
 
 def _formula(reader: Reader, column: Word, unit: str) -> Formula:
