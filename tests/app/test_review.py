@@ -10,7 +10,7 @@ import pytest
 from tests.app.conftest import opened, reviewed
 
 from nacre.app.column import EDITED, ReviewedColumn
-from nacre.app.editing import all_gathered, edited, gathered, statements, whole, written
+from nacre.app.editing import all_gathered, by_persons, edited, gathered, statements, whole, written
 from nacre.app.forms import Form
 from nacre.app.review import Review
 from nacre.draft import draft
@@ -274,3 +274,24 @@ def test_what_a_model_carries_is_shown():
     assert column.gaps == "may be missing (-9, nothing)"
     dates = {"type": "datetime", "low": "2000-01-01", "high": "2001-01-01", "format": "%d.%m.%Y"}
     assert "%d.%m.%Y" in ReviewedColumn(name="b", facts=dates | {"clamp": True}).more
+
+
+def test_a_code_that_few_persons_hold_is_marked_until_it_is_gone(review):
+    kind, age = (each.facts | {"missing": ["-9"]} for each in review.columns)
+    coded = review.changed(0, facts=kind).changed(1, facts=age)
+    told = {"same": [], "facts": {"kind": kind, "age": age}}
+    told["rare"] = {"kind": ["rare-one", "-9"], "age": ["-9"]}
+    found = by_persons(coded.tick_plain(), "name", told)
+    assert [each.rare for each in found.columns] == [("rare-one", "-9"), ("-9",)]
+    assert found.columns[1].waits and not found.columns[1].gatherable
+    few = "held by fewer than 10 persons"
+    assert found.columns[0].warning == f"1 value, 1 code for a missing value {few}"
+    assert found.columns[1].warning == f"1 code for a missing value {few}"
+    assert found.changed(1, rare=("low", "-9")).columns[1].warning == (
+        f"the lower bound, 1 code for a missing value {few}"
+    )
+    again = gathered(found, 0).columns[0]
+    assert again.rare == ("-9",) and "rare-one" not in again.facts["values"]
+    for codes, left in (("-9", ("-9",)), ("", ())):
+        form = Form([("type", "integer"), ("low", "0"), ("high", "120"), ("missing", codes)])
+        assert edited(found, 1, form).columns[1].rare == left

@@ -140,6 +140,9 @@ def test_what_has_no_place_is_told(tmp_path):
         "`values` of 'b'",
     )
     assert unsaid(Schema(COLUMNS)) == ()
+    for provenance in ("private", "declared"):  # tables that were bought leave that as it was
+        paid = Schema(COLUMNS, provenance=provenance, releases=({"name": "look-up tables"},))
+        assert unsaid(paid) == ("what the schema was bought with (`releases`)",)
     yaml = tmp_path / "s.yaml"
     schema.write(yaml)
     command = ["schema", "export", str(yaml), "--sdv", "-o", str(tmp_path / "m.json")]

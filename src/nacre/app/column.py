@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, final
 
-from nacre.schema.draft.found import BOUNDS
+from nacre.schema.draft.found import BOUNDS, counted_codes
 from nacre.schema.draft.guess import FEW
 
 READ, EDITED, DECLARED = "read from the rows", "written by you", "declared"
@@ -22,7 +22,8 @@ class ReviewedColumn:
         source: where they come from.
         public: whether a person has said that they are.
         kept: whether it stays in the schema.
-        rare: its values, or bounds by name, that few rows or persons hold.
+        rare: its values, bounds by name and codes for missing values that few rows or persons
+            hold.
         holders: what was counted for `rare`: rows, or persons.
         notes: what was guessed, and what does not fit.
     """
@@ -45,7 +46,12 @@ class ReviewedColumn:
     def gatherable(self) -> bool:
         """Whether rare values could be 'other', with values left beside them."""
         listed = self.facts["type"] == "categorical" and self.marked
-        return listed and len(self.rare) < len(self.listed)
+        return listed and 0 < len(self._rare_facts) < len(self.listed)
+
+    @property
+    def _rare_facts(self) -> tuple[str, ...]:
+        """Those that are no codes for missing values."""
+        return tuple(fact for fact in self.rare if fact not in self.facts.get("missing", ()))
 
     @property
     def waits(self) -> bool:
@@ -99,10 +105,13 @@ class ReviewedColumn:
         """What few rows hold, in a line."""
         if not self.marked:
             return ""
-        if "values" in self.facts:
-            return f"{several(len(self.rare), 'value')} held by fewer than {FEW} {self.holders}"
-        which = BOUNDS.get(self.rare, "a bound")
-        return f"{which} held by fewer than {FEW} {self.holders}"
+        facts, said = self._rare_facts, []
+        if facts and "values" in self.facts:
+            said = [several(len(facts), "value")]
+        elif facts:
+            said = [BOUNDS.get(facts, "a bound")]
+        said += counted_codes(len(self.rare) - len(facts))
+        return f"{', '.join(said)} held by fewer than {FEW} {self.holders}"
 
 
 def _shown(value: Any, *, comma: bool = True) -> str:

@@ -107,6 +107,8 @@ def edited(review: Review, place: int, form: Form) -> Review:
 
 def _still(rare: str, facts: dict[str, Any], before: dict[str, Any]) -> bool:
     """Whether what few rows hold still stands there."""
+    if rare in before.get("missing", ()):
+        return rare in (*facts.get("missing", ()), *facts.get("values", ()))
     if "values" in before:
         return rare in facts.get("values", ())
     return str(facts.get(rare)) == str(before.get(rare))
@@ -147,7 +149,8 @@ def gathered(review: Review, place: int) -> Review:
         raise NacreError("There is nothing to gather: write the list of values that are public.")
     values = [value for value in column.listed if value not in column.rare]
     facts = column.facts | {"values": values, "other": True}
-    return review.changed(place, facts=facts, rare=(), source=EDITED, public=False)
+    rare = tuple(fact for fact in column.rare if fact not in column.listed)
+    return review.changed(place, facts=facts, rare=rare, source=EDITED, public=False)
 
 
 def all_gathered(review: Review) -> Review:

@@ -7,22 +7,18 @@ Releases:
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
-import pyarrow as pa
 
 from nacre.draft.counted import enough_rows
+from nacre.draft.evidence import evidence, held_by_many, places_of_evidence, value_places
 from nacre.rows import open_source
 from nacre.rows.unit import Roster
-from nacre.rows.within import MISSING, changes, few_holders, places_of, several
+from nacre.rows.within import MISSING, changes, code_places, few_holders, several
 from nacre.schema import Categorical, Column, Integer, Ordinal, Real, Schema
-from nacre.schema.constraints.constraint import Constraint
-from nacre.schema.constraints.statement import Comparison
 from nacre.schema.draft.found import Draft, rare_ends
 from nacre.schema.draft.guess import ENOUGH, FEW, Note
-from nacre.schema.draft.suggested import Suggested
-from nacre.schema.facts.statement import Gap, parse
 
 NEARLY = 0.02  # of the persons with several rows: a column that changes within no more is named
 
@@ -49,20 +45,19 @@ def of_persons(found: Draft, data: object, *, gather: bool, choose: bool = False
     changed = changes(schema.columns, source.batches(), roster.persons, most=int(NEARLY * enough))
     same = [name for name, persons in changed.items() if not persons and enough >= ENOUGH]
     facts, named, spikes = _facts(found), _named(found), _spikes(schema)
-    premises = _premises(found.suggested, schema)
+    rests = evidence(found.suggested, schema)
     wanted = {
         name: {*facts.get(name, ()), *named.get(name, ()), *spikes.get(name, {}).values()}
         for name in schema.names
     }
-    for premise in premises.values():
-        for name, places in premise.items():
-            wanted[name] |= places
+    for name, places in places_of_evidence(rests):
+        wanted[name] |= places
     few = few_holders(schema.columns, wanted, source.batches(), roster.persons, few=FEW)
     rare = _rare(found, {name: few[name] & set(places) for name, places in facts.items()})
     found = dataclasses.replace(
         found,
         schema=_spikes_of_many(schema, spikes, few),
-        suggested=_held_by_many(found.suggested, premises, few),
+        suggested=held_by_many(found.suggested, rests, few),
         notes=_named_by_many(found, few),
         rare=rare,
         counted="persons",
@@ -73,21 +68,26 @@ def of_persons(found: Draft, data: object, *, gather: bool, choose: bool = False
 
 
 def _facts(found: Draft) -> dict[str, list[int]]:
-    """The codes of listed values and the ticks of bounds that were not rounded."""
+    """The places of listed values, of bounds that were not rounded, and of codes for gaps."""
     wanted = {}
     for name, column in found.schema.columns.items():
+        wanted[name] = code_places(column)
         if isinstance(column, Categorical | Ordinal):
-            wanted[name] = list(range(len(column.values)))
+            wanted[name] += range(len(column.values))
         elif column.ticks is not None:
             ends = {"low": 0, "high": column.ticks}
-            wanted[name] = [ends[end] for end in rare_ends(found.notes.get(name, ()))]
+            wanted[name] += [ends[end] for end in rare_ends(found.notes.get(name, ()))]
     return wanted
 
 
 def _named(found: Draft) -> dict[str, list[int]]:
     """The codes and ticks of the values that notes name: those of an offer, for one."""
     return {
-        name: [place for note in notes for place in _places(found.schema.columns[name], note.names)]
+        name: [
+            place
+            for note in notes
+            for place in value_places(found.schema.columns[name], note.names)
+        ]
         for name, notes in found.notes.items()
     }
 
@@ -95,7 +95,7 @@ def _named(found: Draft) -> dict[str, list[int]]:
 def _spikes(schema: Schema) -> dict[str, dict[float, int]]:
     """The ticks of the single values that numbers have a cell for."""
     return {
-        name: dict(zip(spikes, _places(column, [str(each) for each in spikes]), strict=True))
+        name: dict(zip(spikes, value_places(column, [str(each) for each in spikes]), strict=True))
         for name, column in schema.columns.items()
         if (spikes := getattr(column, "spikes", ()))
     }
@@ -122,15 +122,10 @@ def _named_by_many(found: Draft, few: dict[str, set[int]]) -> dict[str, list[Not
         name: [
             note
             for note in notes
-            if not _by_few(_places(found.schema.columns[name], note.names), few[name])
+            if not _by_few(value_places(found.schema.columns[name], note.names), few[name])
         ]
         for name, notes in found.notes.items()
     }
-
-
-def _places(column: Column, values: Sequence[str]) -> list[int]:
-    """The codes or ticks of values as a draft writes them."""
-    return places_of(column, pa.array(values, pa.string())).tolist() if values else []
 
 
 def _by_few(places: Iterable[int], few: set[int]) -> bool:
@@ -144,46 +139,11 @@ def _rare(found: Draft, few: dict[str, set[int]]) -> dict[str, tuple[str, ...]]:
 
 
 def _words(column: Column, few: set[int]) -> tuple[str, ...]:
+    facts = [("low", 0), ("high", column.ticks)]
     if isinstance(column, Categorical | Ordinal):
-        return tuple(value for code, value in enumerate(column.values) if code in few)
-    ends = (("low", 0), ("high", column.ticks))
-    return tuple(end for end, tick in ends if tick in few)
-
-
-def _premises(suggested: Suggested, schema: Schema) -> dict[str, dict[str, set[int]]]:
-    """What a constraint or a missing value follows from: codes and ticks by statement and column.
-
-    Orders, sums and tables follow from no single value, and are not among them.
-    """
-    clauses = {
-        str(said): Constraint.of(said, schema.columns).premise for said in suggested.constraints
-    }
-    facts = {str(said): parse(said) for said in suggested.facts}
-    clauses |= {said: fact.clauses for said, fact in facts.items() if isinstance(fact, Gap)}
-    found: dict[str, dict[str, set[int]]] = {}
-    for statement, premise in clauses.items():
-        for clause in premise:
-            if isinstance(clause, Comparison):
-                name, value = clause.left.text, clause.right.text
-                places = _places(schema.columns[name], [value])
-                found.setdefault(statement, {}).setdefault(name, set()).update(places)
-    return found
-
-
-def _held_by_many(
-    suggested: Suggested, premises: dict[str, dict[str, set[int]]], few: dict[str, set[int]]
-) -> Suggested:
-    """Without what follows from a value that few persons hold, however many rows these have."""
-    told = {
-        statement
-        for statement, premise in premises.items()
-        if any(_by_few(places, few[name]) for name, places in premise.items())
-    }
-    constraints, facts = (
-        tuple(each for each in said if str(each) not in told)
-        for said in (suggested.constraints, suggested.facts)
-    )
-    return dataclasses.replace(suggested, constraints=constraints, facts=facts)
+        facts = [(value, code) for code, value in enumerate(column.values)]
+    facts += zip(column.missing, code_places(column), strict=True)
+    return tuple(fact for fact, place in facts if place in few)
 
 
 def _gathered(found: Draft) -> Draft:
@@ -200,6 +160,6 @@ def _gathered(found: Draft) -> Draft:
             continue
         if 0 < len(kept) < len(column.values):
             columns[name] = dataclasses.replace(column, values=tuple(kept), other=True)
-            rare[name] = ()
+            rare[name] = tuple(fact for fact in rare[name] if fact in column.missing)
     schema: Schema = dataclasses.replace(found.schema, columns=columns)
     return dataclasses.replace(found, schema=schema, rare=rare)

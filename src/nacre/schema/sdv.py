@@ -105,7 +105,7 @@ def unsaid(schema: Schema) -> tuple[str, ...]:
         if schema.unit.constant:
             listed = ", ".join(schema.unit.constant)
             found.append(f"what does not change within a person ({listed})")
-    if schema.provenance == "private":
+    if schema.releases:
         found.append("what the schema was bought with (`releases`)")
     for fact in UNSAID:
         names = [f"'{n}'" for n, c in schema.columns.items() if _says(c, fact)]

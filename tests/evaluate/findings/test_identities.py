@@ -171,3 +171,47 @@ def test_unrelated_columns_have_none():
         name="s", real=real, synthetic=real, train=real, test=real, label=None, models=()
     )
     assert comparison.identities == ()
+
+
+def test_gaps_with_a_reason_are_found_whatever_the_words():
+    """A gap told by several values, and one that lies in another: both are said and shared."""
+    schema = Schema(
+        {
+            "sector": Categorical(values=["social", "private", "mid"]),
+            "subsidy": Integer(low=0, high=99, nullable=True),
+            "built": Integer(low=1900, high=2020, nullable=True),
+            "energy": Categorical(values=["A", "B"], nullable=True),
+        }
+    )
+    rng = np.random.default_rng(5)
+    sector, unknown = rng.choice(["social", "private", "mid"], N), rng.random(N) < 0.1
+    real = pd.DataFrame(
+        {
+            "sector": sector,
+            "subsidy": np.where(sector == "social", rng.integers(0, 100, N), np.nan),
+            "built": np.where(unknown, np.nan, rng.integers(1900, 2021, N)),
+            "energy": np.where(unknown | (rng.random(N) < 0.2), None, rng.choice(["A", "B"], N)),
+        }
+    )
+    shuffled = real.apply(lambda column: rng.permutation(column.to_numpy()))
+    tables = (read(each, schema, "a table") for each in (real, shuffled))
+    real_rows, other = tables
+    comparison = TableComparison(
+        name="s",
+        real=real_rows,
+        synthetic=other,
+        train=real_rows,
+        test=real_rows,
+        label=None,
+        models=(),
+    )
+    exactly, within = "subsidy is missing exactly when sector != social", "energy is missing if"
+    found = {each.fact: each for each in comparison.identities}
+    assert list(found) == [exactly, f"{within} built is missing"]
+    gone = shuffled["built"].isna()
+    kept = shuffled["energy"].isna()[gone].mean()
+    assert found[f"{within} built is missing"].synthetic == pytest.approx(kept, abs=1e-12)
+    (said,) = identity_findings(comparison)
+    assert f"of those in which the other is missing keep `{within} built is missing`" in said.text
+    assert "as `facts` (computed exactly, at no cost) or as `constraints`" in said.text
+    assert f"of those in which it is missing or should be keep `{exactly}`" in said.text

@@ -63,6 +63,17 @@ def test_letters_are_grades_where_the_name_says_so():
     assert ordered_words("ward", ["A", "B", "C+"]) is None
 
 
+def test_letters_in_a_row_are_offered_as_ordinal_and_not_decided():
+    column, offer, text = drafted((list("ABCDEFG") * N)[:N], "energy")
+    assert column == Categorical(values=list("ABCDEFG"))
+    assert offer == Ordinal(values=list("ABCDEFG"))
+    assert "# grades, from one end to the other? Then `type: ordinal`:" in text
+    assert drafted((list("abcde") * N)[:N], "deck")[1] == Ordinal(values=list("abcde"))
+    assert drafted((list("ABCDEFG") * N)[:N], "grade")[1] == Ordinal(values=list("GFEDCBA"))
+    for others in ("ABCD", "ABCDEFH", "ABCDe"):  # too few, one left out, not of one kind
+        assert drafted((list(others) * N)[:N], "energy")[1] is None
+
+
 def test_an_order_keeps_gaps_and_names_nothing_that_few_rows_hold():
     cells = ["low", "medium", "high", None] * 100
     assert drafted(cells)[1] == Ordinal(values=["low", "medium", "high"], nullable=True)
@@ -115,4 +126,4 @@ def test_what_may_be_somebodys_own_is_not_offered():
     assert drafted([*ages, *[999] * 9])[1] is None  # few rows hold it
     assert drafted([*ages, *[120] * 30])[1] is None  # a little beyond the others
     assert drafted(np.exp(RNG.normal(5, 2, N)).round())[1] is None  # a long tail
-    assert drafted([*[1, 2, 3] * 100, *[99] * 30])[1] is None  # too few others to tell
+    assert drafted([*[1, 2, 4] * 100, *[99] * 30])[1] is None  # too few others to tell

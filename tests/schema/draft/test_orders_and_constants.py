@@ -82,6 +82,24 @@ def test_constants_that_say_nothing_are_not_offered():
     assert any("price determined by ticket" in fact for fact in found.facts)
 
 
+def test_what_follows_from_a_rule_only_in_these_rows_is_offered_too():
+    """All who come from school are children, and children go to one ward: two rules, not one."""
+    rng = np.random.default_rng(3)
+    ward = rng.choice(["child", "heart", "skin", "ears"], N)
+    age = np.where(ward == "child", "young", rng.choice(["grown", "old"], N))
+    sent = np.where(ward == "child", rng.choice(["school", "doctor"], N), "doctor")
+    sent = np.where(rng.random(N) < 0.3, "nobody", sent)
+    table = pd.DataFrame(
+        {"ward": ward, "age": age, "sent": sent, "kind": rng.choice(list("ab"), N)}
+    )
+    both = {"ward = child if sent = school", "age = young if sent = school"}
+    assert both & {*offered(table)}
+    # With gaps that the ward tells it is no other matter.
+    gaps = table.assign(sent=pd.Series(sent).where(ward != "ears"))
+    assert both & {*offered(gaps)}
+    assert not both <= {*offered(table)}, "the one follows from the other"
+
+
 @pytest.mark.parametrize(
     ("first", "second", "same"),
     [

@@ -92,6 +92,8 @@ def _of(identity: Identity) -> str:
         return " of those in which one of them is missing"
     if " is missing exactly when " in identity.fact:
         return " of those in which it is missing or should be"
+    if " is missing if " in identity.fact:
+        return " of those in which the other is missing"
     return ""
 
 

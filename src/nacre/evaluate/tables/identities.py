@@ -16,10 +16,10 @@ from nacre.evaluate.tables.rows import Rows
 from nacre.schema.constraints.condition import ColumnValues
 from nacre.schema.constraints.constraint import Constraint
 from nacre.schema.constraints.statement import Word
-from nacre.schema.draft.gaps import told_gaps
+from nacre.schema.draft.gaps import Nested, nested_gaps, told_gaps
 from nacre.schema.draft.orders import Pair, orders, statement
 from nacre.schema.draft.seen import Seen
-from nacre.schema.draft.suggest import compatible, formulas, telling
+from nacre.schema.draft.suggest import compatible, formulas, telling, unsaid_gaps
 from nacre.schema.facts.bound import Absence, BoundFact
 from nacre.schema.facts.statement import Fact, Together
 from nacre.schema.facts.understand import understand_facts
@@ -31,7 +31,7 @@ ENOUGH = 20  # rows that tell something: gaps
 
 
 def find_identities(real: Rows, synthetic: Rows, rng: np.random.Generator) -> tuple[Identity, ...]:
-    """Formulas, then look-ups, gaps and orders."""
+    """Formulas, then look-ups, gaps, gaps within gaps and orders."""
     if len(real) < 5 * ENOUGH or len(synthetic) < ENOUGH:
         return ()
     real, synthetic = real.sample(ALL, rng), synthetic.sample(ALL, rng)
@@ -42,11 +42,13 @@ def find_identities(real: Rows, synthetic: Rows, rng: np.random.Generator) -> tu
     facts = compatible([*exact, *_holding(nearly_formulas(some), real, NEARLY)], columns, None)
     found = [_counted(fact, real, synthetic) for fact in facts]
     ordered = telling(orders(columns, seen), facts, columns, None)
+    nested = unsaid_gaps(nested_gaps(seen), facts, columns, None)
     return (
         *(each for each in found if " is missing " not in each.fact),
         *look_ups(real, synthetic, some),
         *_common_gaps(real, synthetic),
         *(each for each in found if " is missing " in each.fact),
+        *(_gap_within(each, synthetic) for each in nested),
         *(_order(pair, sign, synthetic) for pair, sign in ordered),
     )
 
@@ -115,7 +117,16 @@ def _order(pair: Pair, sign: str, synthetic: Rows) -> Identity:
     return Identity(statement(pair, sign), pair, 1.0, here, breaks, order=True)
 
 
-# ----- gaps in common
+# ----- gaps in common, and within others
+
+
+def _gap_within(gap: Nested, synthetic: Rows) -> Identity:
+    """That a column is missing wherever another one is, in all real rows."""
+    rule = Constraint.of(gap.said, synthetic.schema.columns)
+    breaks = ~rule.bind(synthetic.schema.columns).holds(_view(synthetic))
+    spoken = _places(synthetic, gap.by)[1].sum()
+    here = 1 - float(breaks.sum() / max(spoken, 1))
+    return Identity(gap.said, (gap.name, gap.by), 1.0, here, breaks, order=True)
 
 
 def _common_gaps(real: Rows, synthetic: Rows) -> Iterator[Identity]:

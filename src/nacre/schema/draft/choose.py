@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import json
 import math
 from typing import final
 
@@ -19,6 +20,7 @@ from nacre.schema.columns.moment import Datetime
 from nacre.schema.columns.numeric import DIGITS, LARGEST_INTEGER, Integer, Real
 from nacre.schema.columns.timed import DAY, UNITS, step_length
 from nacre.schema.draft import guess, offers
+from nacre.schema.draft.coded import Coded, coded, told_codes, without_codes
 from nacre.schema.draft.guess import ENOUGH, FEW, Note
 from nacre.schema.draft.names import is_code
 from nacre.schema.draft.outward import (
@@ -103,12 +105,23 @@ class Choice:
         held = {value: n for value, n in sketch.classes.items() if value not in missing}
         if sketch.decimals != 0:
             column, moved = self._real(sketch, held, nullable=nullable, missing=missing)
-        elif (listed := self._listed(held, nullable=nullable, missing=missing)) is not None:
+            return self._shape(column, notes + moved)
+        few = self._coded(held)
+        if few.codes:
+            sketch, held = without_codes(sketch, held, few)
+            missing = (*map(str, few.codes), *missing)
+            notes = [told_codes(missing, few)]
+        offered = offers.few_codes(few, nullable=nullable, missing=missing)
+        notes += [] if offered is None else [offered]
+        if (listed := self._listed(held, nullable=nullable, missing=missing)) is not None:
             return listed[0], notes + listed[1]
-        else:
-            column, moved = self._integer(sketch, held, nullable=nullable, missing=missing)
-            notes += self._perhaps_codes(held, nullable=nullable)
+        column, moved = self._integer(sketch, held, nullable=nullable, missing=missing)
+        notes += self._perhaps_codes(held, nullable=nullable, missing=missing)
         return self._shape(column, notes + moved)
+
+    def _coded(self, held: dict[str, int]) -> Coded:
+        """Codes for missing values among a few numbers; of a list one is just one more value."""
+        return Coded() if self.is_label or is_code(self.name) else coded(held)
 
     def _listed(
         self, held: dict[str, int], *, nullable: bool, missing: tuple[str, ...]
@@ -119,7 +132,7 @@ class Choice:
         """
         if tuple(held) == ("0", "1") or (self.is_label and 0 < len(held) <= CLASSES):
             return self._values(held, nullable=nullable, missing=missing)
-        if guess.codes(self.name, self.sketch, self.limit):
+        if guess.codes(self.name, held, self.limit):
             why = "its two values" if len(held) == 2 else "its name"
             note = Note("whole numbers taken for codes", f"{why}: taken for codes, not amounts.")
             column, notes = self._values(held, nullable=nullable, missing=missing)
@@ -129,11 +142,14 @@ class Choice:
             return Ordinal(values=list(held), nullable=nullable, missing=missing), [note]
         return None
 
-    def _perhaps_codes(self, held: dict[str, int], *, nullable: bool) -> list[Note]:
+    def _perhaps_codes(
+        self, held: dict[str, int], *, nullable: bool, missing: tuple[str, ...]
+    ) -> list[Note]:
         if self.total < ENOUGH:
             return []
         if 2 < len(held) <= SHOWN and min(held.values()) >= FEW:
             values, gaps = ", ".join(held), ", nullable: true" if nullable else ""
+            gaps += f", missing: {json.dumps(missing)}" if missing else ""
             said = (
                 "codes rather than amounts? Then: "
                 f"{{type: categorical, values: [{values}]{gaps}}}; ordinal, if they are grades"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 import numpy as np
@@ -52,20 +52,34 @@ def constants(columns: Mapping[str, Column], seen: Mapping[str, Seen]) -> list[C
     """
     lists = [name for name, column in columns.items() if is_list(column)][:MOST_LISTS]
     numbers = [name for name, column in columns.items() if _is_number(column)][:MOST_NUMBERS]
-    offered: list[Constant] = []
-    for names in (numbers, lists):
-        found = [
-            each
-            for by in lists
-            for name in names
-            if by != name
-            for each in _of(columns, seen, by, name)
+    tables = {(by, name) for by in lists for name in lists if _determines(seen, by, name)}
+
+    def found(names: list[str]) -> list[Constant]:
+        pairs = [(by, name) for by in lists for name in names if by != name]
+        every = [
+            c
+            for by, name in pairs
+            if (by, name) not in tables
+            for c in _of(columns, seen, by, name)
         ]
-        found.sort(key=lambda each: -int(each.rows.sum()))
-        for each in _chosen(found):
-            back = _converse(columns, seen, each) if names is numbers else None
-            offered += [each] if back is None else [each, back]
-    return offered
+        return sorted(every, key=lambda each: -int(each.rows.sum()))
+
+    of_lists = _chosen(found(lists), tables, ())
+    offered: list[Constant] = []
+    for each in _chosen(found(numbers), tables, of_lists):
+        back = _converse(columns, seen, each)
+        offered += [each] if back is None else [each, back]
+    return [*offered, *of_lists]
+
+
+def _determines(seen: Mapping[str, Seen], by: str, name: str) -> bool:
+    """Whether each value of a list that rows hold goes with one value of another."""
+    there = ~seen[by].missing
+    places, other = seen[by].places[there], seen[name]
+    if by == name or not there.any() or other.missing[there].any():
+        return False
+    pairs = np.unique(np.stack([places, other.places[there]]), axis=1)
+    return pairs.shape[1] == len(np.unique(places))
 
 
 def _converse(
@@ -84,12 +98,26 @@ def _converse(
     return Constant(said, each.by, each.name, each.rows, place)
 
 
-def _chosen(found: list[Constant]) -> list[Constant]:
-    """The first few of each column that no earlier one implies."""
+def _chosen(
+    found: list[Constant], tables: Set[tuple[str, str]], others: Sequence[Constant]
+) -> list[Constant]:
+    """The first few of each column that no earlier one implies, with `tables` and `others`.
+
+    That all rows with the one value have the other implies nothing: of synthetic rows it must be
+    said, or follow from a table.
+    """
     chosen: list[Constant] = []
+
+    def leads(each: Constant, o: Constant) -> bool:
+        said = (c for c in (*others, *chosen) if (c.by, c.name) == (each.by, o.by))
+        same = (bool((c.rows | ~each.rows).all()) for c in said)
+        return each.by == o.by or (each.by, o.by) in tables or any(same)
+
     for each in found:
         own = [other for other in chosen if other.name == each.name]
-        implied = any(o.place == each.place and (o.rows | ~each.rows).all() for o in own)
+        implied = any(
+            o.place == each.place and (o.rows | ~each.rows).all() and leads(each, o) for o in own
+        )
         if len(chosen) < MOST_CONSTANTS and len(own) < MOST_OF_ONE and not implied:
             chosen.append(each)
     return chosen
@@ -124,7 +152,7 @@ def _of(
             if (held == held[0]).all():
                 constant[value] = rows
     if len(constant) == len(values):
-        return
+        return  # a look-up table says that, or nothing differs
     for value, rows in constant.items():
         place = int(other.places[rows][0])
         if not (has_name(columns[by], value) and has_name(columns[name], place)):

@@ -53,7 +53,10 @@ def _ends(column: Column, sketch: Sketch) -> dict[str, int]:
     if isinstance(column, Integer | Real):
         inner = sketch.low < column.low
         low = sketch.inner_low_rows if inner else sketch.low_rows
-        return {"low": low, "high": sketch.high_rows}
+        high = sketch.high_rows
+        if column.missing and column.high < sketch.high:  # a code lies above
+            high = sketch.classes.get(f"{column.high:.17g}", 0)
+        return {"low": low, "high": high}
     if isinstance(column, Timed) and (times := times_of(sketch.ways, column)) is not None:
         return {"low": times.first_rows, "high": times.last_rows}
     return {}
@@ -68,7 +71,7 @@ class Draft:
 
     Attributes:
         schema: what was read.
-        rare: which of its facts few rows hold.
+        rare: which of its facts few rows hold: values, bounds by name, codes for missing values.
         left_out: columns of the table that are not in it, and why.
         odd: columns of which some values do not fit.
         identifiers: columns that seem to number rows, persons or things, and are not in it.
@@ -123,11 +126,8 @@ class Draft:
         """How many facts of each column few rows hold: counts for the holder, never values."""
         lines = []
         for name, facts in self.rare.items():
-            column = self.schema.columns[name]
-            if facts and isinstance(column, Categorical | Ordinal):
-                lines.append(f"  '{name}': {len(facts)} of {len(column.values)} values")
-            elif facts:
-                lines.append(f"  '{name}': {BOUNDS[facts]}")
+            if facts:
+                lines.append(f"  '{name}': {_counted(self.schema.columns[name], facts)}")
         rare = f"Every value and bound in it is held by {FEW} {self.counted} or more, or is round."
         if self.schema.unit is not None and self.counted == "rows":
             rare += " Rows were counted, and all of them may be one person's: look at each."
@@ -191,6 +191,23 @@ class Draft:
             f"{'column' if len(names) == 1 else 'columns'}, unless they are round: "
             f"{listed(names, 8)}."
         )
+
+
+def _counted(column: Column, rare: tuple[str, ...]) -> str:
+    """How many of its facts are rare, without their values."""
+    facts = tuple(fact for fact in rare if fact not in column.missing)
+    said = []
+    if facts and isinstance(column, Categorical | Ordinal):
+        said.append(f"{len(facts)} of {len(column.values)} values")
+    elif facts:
+        said.append(BOUNDS.get(facts, "a bound"))
+    return ", ".join([*said, *counted_codes(len(rare) - len(facts))])
+
+
+def counted_codes(codes: int) -> list[str]:
+    """So many codes for missing values, in words; nothing of none."""
+    what = "code for a missing value" if codes == 1 else "codes for missing values"
+    return [f"{codes} {what}"] if codes else []
 
 
 def _list(title: str, said: Mapping[str, str]) -> str:

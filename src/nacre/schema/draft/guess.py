@@ -81,10 +81,9 @@ def _not_by_chance(name: str, sketch: Sketch, sampled: int, total: int) -> bool:
     return numbers_things(name) or width == total or sampled**2 / (2 * width) > SURPRISE
 
 
-def codes(name: str, sketch: Sketch, limit: int) -> bool:
+def codes(name: str, held: Mapping[str, int], limit: int) -> bool:
     """Whether whole numbers seem to be codes for something: two values, or a name that says so."""
-    held = sketch.classes
-    if sketch.number_rows < ENOUGH or not 1 < len(held) <= limit:
+    if sum(held.values()) < ENOUGH or not 1 < len(held) <= limit:
         return False
     return len(held) == 2 or is_code(name)
 

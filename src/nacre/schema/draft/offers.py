@@ -10,25 +10,44 @@ import pyarrow as pa
 from nacre.schema.columns.category import Categorical, Ordinal
 from nacre.schema.columns.column import Column
 from nacre.schema.columns.numeric import Integer, Real
+from nacre.schema.draft.coded import Coded
 from nacre.schema.draft.guess import FEW, Note, finite_numbers
 from nacre.schema.draft.outward import has_round, outward_real
-from nacre.schema.draft.scales import ordered_words
+from nacre.schema.draft.scales import letters_in_a_row, ordered_words
 from nacre.schema.draft.strays import strays
 
 
 def order(name: str, column: Column, held: Mapping[str, int]) -> Note | None:
-    """The order that the words of a list have.  It names no value that few rows hold."""
+    """The order that the words or letters of a list have.  It names no value that few rows hold."""
     if not isinstance(column, Categorical) or column.other:
-        return None
-    ordered = ordered_words(name, list(held))
-    if ordered is None:
         return None
     short = "words that have an order: offered as ordinal"
     said = "in an order, by its words? Then `type: ordinal`, values from lowest to highest"
+    ordered = ordered_words(name, list(held))
+    if ordered is None and (ordered := letters_in_a_row(name, list(held))) is not None:
+        short = "letters in a row: offered as ordinal"
+        said = "grades, from one end to the other? Then `type: ordinal`"
+    if ordered is None:
+        return None
     if min(held.values()) < FEW:
         return Note(short, f"{said}.")
     offer = Ordinal(values=ordered, nullable=column.nullable, missing=column.missing)
     return Note(short, f"{said}:", offer=offer, names=tuple(ordered))
+
+
+def few_codes(few: Coded, *, nullable: bool, missing: tuple[str, ...]) -> Note | None:
+    """Numbers beside a few others that may be codes for missing ones: -1 below 0, 9 above 5."""
+    codes = tuple(map(str, few.perhaps))
+    if not codes:
+        return None
+    offer = Integer(low=few.low, high=few.high, nullable=nullable, missing=(*missing, *codes))
+    are = "a code for a missing one" if len(codes) == 1 else "codes for missing ones"
+    return Note(
+        f"beside a few numbers: offered as {are}",
+        f"{', '.join(codes)} beside {few.low} to {few.high}: {are}? Then:",
+        offer=offer,
+        names=codes,
+    )
 
 
 def missing_codes(column: Integer | Real, sampled: pa.Array) -> Note | None:

@@ -63,6 +63,7 @@ SCALES = tuple(
     )
 )
 LETTERS = len(SCALES) - 1  # which are mostly names of groups
+LETTERS_IN_A_ROW = 5
 GRADED = {"grade", "grades", "rating", "mark", "marks"}  # by the column's name, letters are grades
 HEADS = r"(stage|grade|level|class|phase|tier|degree|step|year|week|band|rank)"
 HEADED = re.compile(rf"^{HEADS}\s*[-_:]?\s*(\d+|[ivx]+)$")
@@ -95,6 +96,31 @@ def ordered_words(name: str, values: Sequence[str]) -> list[str] | None:
         if all(each in places for each in said):
             return _sorted(values, [places[each] for each in said])
     return _sorted(values, _ranges(said))
+
+
+def letters_in_a_row(name: str, values: Sequence[str]) -> list[str] | None:
+    """Single letters of which none is left out, which may be grades: A to G, or a to e.
+
+    Of fewer than `LETTERS_IN_A_ROW` the name has to say so: A, B and C are wards.  Where it does,
+    A is the highest, and stands last.
+
+    Examples:
+        >>> letters_in_a_row("energy", ["C", "A", "B", "E", "D"])
+        ['A', 'B', 'C', 'D', 'E']
+        >>> letters_in_a_row("rating", ["A", "B", "C"])
+        ['C', 'B', 'A']
+        >>> letters_in_a_row("ward", ["A", "B", "C"]), letters_in_a_row("x", list("ABCDG"))
+        (None, None)
+    """
+    graded = bool(GRADED & {*words(name)})
+    found = sorted(values)
+    if len(found) < (FEWEST if graded else LETTERS_IN_A_ROW) or not all(
+        len(each) == 1 and each.isascii() and each.isalpha() for each in found
+    ):
+        return None
+    if any(ord(one) + 1 != ord(other) for one, other in itertools.pairwise(found)):
+        return None
+    return found[::-1] if graded else found
 
 
 def _sorted(values: Sequence[str], places: Sequence[float] | None) -> list[str] | None:

@@ -13,7 +13,7 @@ from nacre.schema.columns.column import Column
 from nacre.schema.constraints.constraint import understand
 from nacre.schema.constraints.statement import NotUnderstood
 from nacre.schema.draft.constants import Constant, constants
-from nacre.schema.draft.gaps import common_gaps, told_gaps
+from nacre.schema.draft.gaps import Nested, common_gaps, nested_gaps, told_gaps
 from nacre.schema.draft.guess import ENOUGH
 from nacre.schema.draft.orders import Pair, orders, statement
 from nacre.schema.draft.products import products
@@ -25,7 +25,7 @@ from nacre.schema.draft.suggested import Suggested
 from nacre.schema.draft.sums import sums
 from nacre.schema.draft.tables import completed, determined
 from nacre.schema.facts.binding import in_order
-from nacre.schema.facts.bound import BoundFact
+from nacre.schema.facts.bound import Absence, BoundFact
 from nacre.schema.facts.narrowing import surely_ordered
 from nacre.schema.facts.statement import Fact, Formula
 from nacre.schema.facts.understand import understand_facts
@@ -47,10 +47,12 @@ def suggestions(schema: Schema, sample: Sample, again: Callable[[], Batches] | N
     facts = [*formulas(columns, seen), *tables, *common_gaps(seen), *told_gaps(columns, seen)]
     facts = compatible(facts, columns, label)
     ordered = orders(columns, seen)
+    nested = nested_gaps(seen)
     fixed = constants(columns, seen)
     narrow = ranges(columns, seen, persons=schema.unit is not None)
     told: list[Constant | Range] = [*fixed, *strongest(_unsaid(narrow, facts, columns, label))]
-    said = [*(statement(*each) for each in ordered), *(each.said for each in told)]
+    said = [statement(*each) for each in ordered]
+    said += [each.said for each in (*nested, *told)]
     broken = _broken(schema, facts, said, pass_over)
     facts = [fact for fact in facts if not broken.get(str(fact))]
     kept = [each for each in ordered if not broken.get(statement(*each))]
@@ -59,7 +61,14 @@ def suggestions(schema: Schema, sample: Sample, again: Callable[[], Batches] | N
         tuple(fact.plain() for fact in facts),
         (
             *(statement(*each) for each in telling(kept, facts, columns, label)),
-            *(e.said for e in _unsaid(told, facts, columns, label) if not broken.get(e.said)),
+            *(
+                each.said
+                for each in (
+                    *unsaid_gaps(nested, facts, columns, label),
+                    *_unsaid(told, facts, columns, label),
+                )
+                if not broken.get(each.said)
+            ),
         ),
         rows=rows.num_rows if some else sample.seen,
         some=some,
@@ -107,6 +116,27 @@ def telling(
     return list(found.items())
 
 
+def unsaid_gaps(
+    nested: Sequence[Nested],
+    facts: Sequence[Fact],
+    columns: Mapping[str, Column],
+    label: str | None,
+) -> list[Nested]:
+    """Gaps within gaps, but for those that facts say anyway.
+
+    A column is missing where one is that it is computed from; and of two gaps that are told by the
+    values of the same column, these say which lies within the other.
+    """
+    _, bound, _ = understand_facts(facts, columns, label, known=True)
+    told = {each.column: each.sources for each in bound if isinstance(each, Absence)}
+    return [
+        each
+        for each in nested
+        if each.by not in _origins(each.name, bound)
+        and not told.get(each.name, frozenset()) & told.get(each.by, frozenset())
+    ]
+
+
 def _unsaid(
     told: Sequence[Told],
     facts: Sequence[Fact],
@@ -116,9 +146,11 @@ def _unsaid(
     """Constants and ranges, but for those that a fact says anyway.
 
     That of a number which a fact computes, that of two lists of which the one determines the other
-    (where a group has one code only, the look-up table says which), and the range of a band.
+    (where a group has one code only, the look-up table says which), and the range of a band.  Where
+    values of a list are missing says nothing of those that are there.
     """
     _, bound, _ = understand_facts(facts, columns, label, known=True)
+    bound = tuple(each for each in bound if not isinstance(each, Absence))
     computed = {each.column for each in bound}
     pairs = {frozenset((each.column, source)) for each in bound for source in each.sources}
     numbers = {name for name, column in columns.items() if column.ticks is not None}
