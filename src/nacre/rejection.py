@@ -170,7 +170,9 @@ class Rejection:
         """The share of candidates that satisfy each rule, and that stay within the bounds."""
         drawn = max(self.drawn, 1)
         rates = [(passed / drawn, f"`{rule.text}`") for rule, passed in self.passed.items()]
-        if names := [f"'{each.column}'" for each in getattr(self.encoder, "differences", ())]:
+        differences = [each.column for each in getattr(self.encoder, "differences", ())]
+        sums = differences if self.inside == self.drawn else getattr(self.encoder, "sums", ())
+        if names := [f"'{name}'" for name in sums]:
             rates.append((self.inside / drawn, f"the bounds of {', '.join(names)}"))
         return rates
 
@@ -190,15 +192,27 @@ class Rejection:
 
     def _moved(self) -> str:
         moves = self.moved
-        if not moves:
-            return ""
         lines = [
             f"  {move.group}: {_percent(move.wanted)} of the candidates, {_percent(move.dropped)} "
             f"of those that break nothing, {_percent(move.kept)} of what was drawn"
             for move in moves[:SHOWN]
         ]
         more = f"\n  and {len(moves) - SHOWN} more" if len(moves) > SHOWN else ""
-        return "\nGroups that constraints move:\n" + "\n".join(lines) + more + self._lost()
+        head = "\nGroups that constraints move:\n" if moves else ""
+        return head + "\n".join(lines) + more + self._lost() + self._beyond()
+
+    def _beyond(self) -> str:
+        """What lies beyond the bounds of columns that are added up, which is no group of rows."""
+        said = ""
+        for each in () if self.weights is None else self.weights.beyond:
+            where, do = ("above", "Raise") if each.end == "high" else ("below", "Lower")
+            said += (
+                f"\nIn {_percent(each.share)} of the candidates '{each.column}', a sum of another "
+                f"column and the distance from it, lay {where} its bound {each.bound}. These are "
+                f"no group of rows: they are drawn again. {do} `{each.end}`, and fit again, if "
+                "rows may lie there; if none can, it is as it should be."
+            )
+        return said
 
     def _lost(self) -> str:
         """The groups of which nothing is left, as no candidate row of theirs keeps the rules."""

@@ -8,7 +8,7 @@ import pytest
 import nacre
 from nacre.draft.counted import enough_rows
 from nacre.rows.unit import Persons
-from nacre.rows.within import changes, few_holders, several
+from nacre.rows.within import MISSING, changes, code_places, few_holders, several
 from nacre.schema import Categorical, Integer
 
 COLUMNS = {
@@ -48,6 +48,17 @@ def test_holders_are_persons_and_not_rows(size):
     found = few_holders(COLUMNS, wanted, ROWS.to_batches(max_chunksize=size), PERSONS, few=2)
     # Ward 1 has four rows of three persons, 3 one each of two; two rows of 'm' are one person's.
     assert found == {"ward": {2}, "sex": {1}}
+
+
+def test_holders_of_a_code_for_missing_values_are_counted_apart_from_gaps():
+    column = Categorical(values=("f", "m"), missing=("?", "-9"))
+    rows = pa.table({"sex": ["?", None, "?", "-9", "m", "-9", "-9"]})
+    places = [MISSING, *code_places(column)]
+    for few, expected in ((3, {places[1]}), (4, {*places[1:]}), (5, {*places})):
+        found = few_holders(
+            {"sex": column}, {"sex": places}, rows.to_batches(max_chunksize=3), PERSONS, few=few
+        )
+        assert found == {"sex": expected}  # a gap is a code, too: of four persons
 
 
 def visits():
@@ -195,3 +206,35 @@ def test_what_does_not_stand_out_of_the_noise_is_none():
     assert enough_rows(noise, 50.0) == 1
     assert enough_rows(np.r_[np.zeros(99), 1e4] + noise, 50.0) == 100
     assert enough_rows(-np.abs(noise), 50.0) <= 100
+
+
+@pytest.mark.parametrize("others", [range(1, 9), ["cook", "nurse"], range(500)])
+@pytest.mark.parametrize("persons", [1, 9, 10])
+def test_a_code_for_missing_values_is_marked_if_few_persons_hold_it(others, persons):
+    """-9 is taken for a code where ten rows have it, which all may be one person's."""
+    rng = np.random.default_rng(0)
+    who, held = rng.integers(100, 600, 3000), rng.choice(others, 3000).astype(object)
+    code = "?" if isinstance(held[0], str) else -9
+    who[:60], held[:60] = np.arange(60) % persons, code
+    table = pd.DataFrame({"who": who, "held": held, "sex": rng.choice(["f", "m"], 3000)})
+    for rare in ("keep", "other"):
+        found = nacre.draft(table, unit={"column": "who", "rows": "auto"}, rare=rare)
+        assert found.schema.columns["held"].missing == (str(code),)
+        assert (str(code) in found.rare["held"]) == (persons < 10)
+        marked = f"rare, fewer than 10 persons each: {code}"
+        assert (marked in found.to_yaml()) == (persons < 10)
+        said = found.describe()
+        assert ("'held': 1 code for a missing value" in said) == (persons < 10)
+        assert ("Every value and bound" in said) == (persons == 10)
+
+
+def test_gathered_values_leave_the_mark_of_a_code():
+    rng = np.random.default_rng(0)
+    who, job = rng.integers(100, 600, 3000), rng.choice(["cook", "nurse"], 3000).astype(object)
+    who[:60], job[:30], job[30:60] = 1, "?", "diver"
+    table = pd.DataFrame({"who": who, "job": job, "sex": rng.choice(["f", "m"], 3000)})
+    found = nacre.draft(table, unit={"column": "who", "rows": 3})
+    assert "'job': 1 of 3 values, 1 code for a missing value" in found.describe()
+    found = nacre.draft(table, unit={"column": "who", "rows": 3}, rare="other")
+    assert found.schema.columns["job"].values == ("cook", "nurse")
+    assert found.rare["job"] == ("?",)

@@ -1,4 +1,8 @@
-"""The widest round step that each number of a row is a multiple of, as sparse sums, in integers."""
+"""How a row's numbers are rounded and where its dates lie in weeks and months, as sparse sums.
+
+All of it in integers: the widest round step that each number is a multiple of, the day of the week
+and the day of the month of dates, also of those that are distances from others.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,10 @@ import numpy as np
 
 from nacre.embed.marginals import Places
 from nacre.embed.search import look_up, offsets, placed
+from nacre.histograms.calendars import classes_of
 from nacre.histograms.cells import Column, NumberColumn
 from nacre.schema import Layout
+from nacre.schema.calendar import MONTH, month_class, weekday
 
 NEVER = (1 << 31) - 1  # so many ticks after -1 there is none
 
@@ -21,22 +27,58 @@ def round_features(
     layout: Layout,
     chosen: Sequence[int],
     weight: int,
+    dates: Sequence[int] = (),
 ) -> Callable[[Any], Any]:
-    """For each `chosen` column a weighted one at its class of steps, as (indices, weights).
+    """For each `chosen` column a weighted one at its class of steps, then for each of the `dates`
+    one at its day of the month and, of a distance, one at its day of the week, as (indices,
+    weights).
 
     Of a column's steps (`Number.rounds`) the widest one counts that the row's tick is on; the first
     class is for ticks on none.  Rows that are missing or in a cell of a single tick contribute
-    nothing.  Ticks must be positions (`Number.shift` of 0).
+    nothing there, and to dates nothing if these are missing.  Ticks must be positions
+    (`Number.shift` of 0).
 
     Sensitivity:
-        a row has one class of each of K columns, so add-remove weight sqrt(K), replace-one sqrt(2)
-        times that.  The vault clips to the bound that is public, whatever the weights.
+        a row has one class of each of K columns, one day of the month of each of D dates and one
+        day of the week of each of T of these that are distances, so add-remove
+        weight sqrt(K + D + T), replace-one sqrt(2) times that.  The vault clips to the bound that
+        is public, whatever the weights.
     """
+    import jax.numpy as jnp
+
+    parts = []
+    sizes = [1 + len(layout.numbers[column.number].rounds) for column in _numbers(columns, chosen)]
+    if sizes:
+        parts.append(_steps(places, columns, layout, chosen, weight))
+    start = sum(sizes)
+    for place in dates:
+        parts.append(_days(places, columns, layout, place, weight, start))
+        start += classes_of(columns[place], layout)
+
+    def features(row: Any) -> Any:
+        found = [part(row) for part in parts]
+        return tuple(jnp.concatenate(each) for each in zip(*found, strict=True))
+
+    return features
+
+
+def _numbers(columns: Sequence[Column], chosen: Sequence[int]) -> list[NumberColumn]:
+    return [column for column in (columns[c] for c in chosen) if isinstance(column, NumberColumn)]
+
+
+def _steps(
+    places: Places,
+    columns: Sequence[Column],
+    layout: Layout,
+    chosen: Sequence[int],
+    weight: int,
+) -> Callable[[Any], Any]:
+    """The classes of steps of the chosen columns."""
     import jax
     import jax.numpy as jnp
 
     begin = offsets([column.size for column in columns])[:-1]
-    own = [column for column in (columns[c] for c in chosen) if isinstance(column, NumberColumn)]
+    own = _numbers(columns, chosen)
     which = np.array([column.number for column in own], np.int32)
     rounds = [layout.numbers[place].rounds for place in which]
     most = max(map(len, rounds))
@@ -61,3 +103,44 @@ def round_features(
         return index, jnp.where(wide, weight, 0)
 
     return features
+
+
+def _days(
+    places: Places,
+    columns: Sequence[Column],
+    layout: Layout,
+    place: int,
+    weight: int,
+    start: int,
+) -> Callable[[Any], Any]:
+    """The day of the month of a date, and of a distance the day of the week."""
+    import jax.numpy as jnp
+
+    (column,) = _numbers(columns, [place])
+    own = layout.numbers[column.number]
+    gap = int(offsets([each.size for each in columns])[place]) + column.cells.size
+
+    def features(row: Any) -> Any:
+        day = (own.day or 0) + date_tick(row, layout, column.number)
+        index = [start + month_class(day)]
+        if own.tie is not None:
+            index.append(start + MONTH + weekday(day))
+        there = places(row)[place] != gap if column.nullable else True
+        return jnp.stack(index), jnp.where(there, weight, 0) * jnp.ones(len(index), jnp.int32)
+
+    return features
+
+
+def date_tick(row: Any, layout: Layout, number: int) -> Any:
+    """The tick of the date that a number is, or that it is the distance of; within bounds."""
+    import jax.numpy as jnp
+
+    own = layout.numbers[number]
+    tick, tie = jnp.clip(row.numbers[number], 0, own.positions), own.tie
+    if tie is None:
+        return tick
+    line = tie.line
+    start = date_tick(row, layout, tie.anchor) + int(line.nearest(np.zeros(1, np.int64))[0])
+    if tie.missing is not None:
+        start = jnp.where(row.codes[tie.missing] == 1, 0 if line.up > 0 else line.ticks, start)
+    return jnp.clip(start + line.up * tick, 0, line.ticks)

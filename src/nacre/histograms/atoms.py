@@ -57,6 +57,10 @@ class Atoms:
         """No tick at all."""
         return Atoms(np.zeros((0, 3), np.int64), np.zeros(0, np.float32))
 
+    def ticks(self, number: int) -> Index:
+        """Those of a number."""
+        return self.places[self.places[:, 0] == number, 2]
+
     def draw(self, number: int, cell: Index, ticks: Index, rng: np.random.Generator) -> Index:
         """`ticks` that were drawn from these cells of a number, single values in their place."""
         own = self.places[:, 0] == number
@@ -167,6 +171,34 @@ def _few(cells: dict[int, Heavy], noise: float) -> dict[int, tuple[Index, Array]
             whole = float(own.sum() + others.sum())
             found[cell] = part.low + place, own[place] * (own.sum() / own[place].sum() / whole)
     return found
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Looked:
+    """What was counted of single ticks: rows, with the noise of each column of the look."""
+
+    look: Look
+    counts: Array
+    noise: Array
+
+    def beyond(self, column: NumberColumn, place: int, expected: Array) -> tuple[Index, Array]:
+        """The ticks of a column that surely hold more rows than expected of each, and their rows.
+
+        Of ticks that were not looked at nothing is said.
+        """
+        starts = self.look.starts.get(place)
+        if starts is None:
+            return np.zeros(0, np.int64), np.zeros(0)
+        low, high = column.cells.low, column.cells.high
+        seen = np.flatnonzero(starts[: len(low)] >= 0).tolist()
+        ticks = np.concatenate([np.arange(low[cell], high[cell] + 1) for cell in seen])
+        found = np.concatenate(
+            [self.counts[starts[cell] :][: high[cell] - low[cell] + 1] for cell in seen]
+        )
+        bar = sure_among(len(ticks)) * deviation(self.noise[[*self.look.starts].index(place)])
+        sure = found - expected[ticks] > bar
+        return ticks[sure], found[sure]
 
 
 @final

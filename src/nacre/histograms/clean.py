@@ -284,11 +284,11 @@ def clean(
     if pooled is None:
         pooled = [own * np.sqrt(len(sizes)) for own in noise]
     every = zip(noisy, widths, noise, together, pooled, strict=True)
-    found = [_clean(*each, sizes) for each in every]
+    found = [clean_column(*each, sizes) for each in every]
     return [table for table, _ in found], [known for _, known in found], sizes
 
 
-def _clean(
+def clean_column(
     table: Array, widths: Array, noise: float, together: Array, deviation: float, sizes: Array
 ) -> tuple[Array, Mask]:
     """One column: all rows first, then how each class differs from them where that is sure."""

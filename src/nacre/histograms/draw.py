@@ -5,12 +5,16 @@ Every row follows the model, and a whole table lies closer to it than independen
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
 from nacre.histograms.atoms import Atoms
+from nacre.histograms.calendars import Calendars
 from nacre.histograms.cells import CodeColumn, Column
 from nacre.histograms.heaps import Heaps
+from nacre.histograms.tied import Inside, Tied
 from nacre.schema import Encoded, Layout
 
 Array = NDArray[np.floating]
@@ -163,8 +167,19 @@ def decode(
     rng: np.random.Generator,
     atoms: Atoms | None = None,
     heaps: Heaps | None = None,
+    inside: Mapping[int, Inside] | None = None,
+    calendars: Calendars | None = None,
 ) -> Encoded:
-    """Cells as encoded rows: a number's tick is uniform in its cell, but for heaps and atoms."""
+    """Cells as encoded rows: a number's tick is uniform in its cell, but for heaps and atoms.
+
+    So is a date's but for what its days weigh.  With what is known about the numbers' bins,
+    distances stay `inside` these and within bounds, and the dates that they end at have days of
+    their weights.
+    """
+    atoms = Atoms.none() if atoms is None else atoms
+    heaps = Heaps.none() if heaps is None else heaps
+    calendars = Calendars.none() if calendars is None else calendars
+    known = dict(inside or {})
     ticks = np.zeros((len(cells), len(layout.numbers)), np.int64)
     codes = np.zeros((len(cells), len(layout.codes)), np.int32)
     for cell, column in zip(cells.T, columns, strict=True):
@@ -174,13 +189,21 @@ def decode(
         missing = cell == column.cells.size
         here = np.where(missing, 0, cell)
         drawn = column.cells.draw(here, rng)
-        if heaps is not None:
-            drawn = heaps.draw(column.number, column.cells, here, drawn, rng)
-        if atoms is not None:
-            drawn = atoms.draw(column.number, cell, drawn, rng)
+        drawn = heaps.draw(column.number, column.cells, here, drawn, rng)
+        weights = calendars.of_ticks(column.number, layout)
+        if weights is not None and layout.numbers[column.number].tie is None:
+            if column.number in known:
+                known[column.number] = known[column.number].weighed(weights)
+            weights[atoms.ticks(column.number)] = 0.0
+            drawn = calendars.draw(column.cells, here, weights, drawn, rng)
+        drawn = atoms.draw(column.number, cell, drawn, rng)
         ticks[:, column.number] = np.where(missing, 0, drawn)
         if column.missing is not None:
             codes[:, column.missing] = missing
+    if known:
+        numbers = [column for column in columns if not isinstance(column, CodeColumn)]
+        tied = Tied(layout, numbers, known, ticks, codes, label, atoms, heaps)
+        tied.settle(calendars, rng)
     if label_place is not None:
         codes[:, label_place] = label
     return layout.encoded(ticks, codes)

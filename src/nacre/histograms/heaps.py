@@ -26,7 +26,7 @@ from nacre.schema import Layout
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
-Rounds = Sequence[tuple[int, int]]
+RoundSteps = Sequence[tuple[int, int]]
 
 ROUNDS = 50  # of the fit, at most
 SETTLED = 1e-4  # of the rows: a change of what is on any step by less ends the fit
@@ -75,6 +75,21 @@ class Heaps:
     def none() -> Heaps:
         """Numbers that are spread uniformly in each of their cells."""
         return Heaps(np.zeros((0, 3), np.int64), np.zeros(0))
+
+    def without(self, numbers: Sequence[int]) -> Heaps:
+        """The same but for some numbers."""
+        kept = ~np.isin(self.places[:, 0], list(numbers))
+        return Heaps(self.places[kept], self.weights[kept])
+
+    def of_ticks(self, number: int, ticks: Index) -> NDArray[np.float64]:
+        """How much each of a number's ticks weighs; ones where no step stands out."""
+        own = self.places[:, 0] == number
+        if not own.any():
+            return np.ones(len(ticks))
+        found = np.zeros(len(ticks))
+        for (every, start), weight in zip(self.places[own, 1:], self.weights[own], strict=True):
+            found += weight * ((ticks - start) % every == 0)
+        return found
 
     def draw(
         self, number: int, cells: Cells, cell: Index, ticks: Index, rng: np.random.Generator
@@ -143,7 +158,9 @@ def find_heaps(
     return Heaps(np.array(places, np.int64).reshape(-1, 3), np.array(weights))
 
 
-def _apart(atoms: Atoms, column: NumberColumn, mass: Array, rounds: Rounds) -> tuple[Array, Array]:
+def _apart(
+    atoms: Atoms, column: NumberColumn, mass: Array, rounds: RoundSteps
+) -> tuple[Array, Array]:
     """The rows of a column's wide cells that are at no single value, and the others by class."""
     own = atoms.places[:, 0] == column.number
     cell, tick = atoms.places[own, 1:].T
@@ -155,7 +172,7 @@ def _apart(atoms: Atoms, column: NumberColumn, mass: Array, rounds: Rounds) -> t
     return np.maximum(rest, 0.0), np.asarray(np.bincount(widest, rows, len(rounds)), np.float64)
 
 
-def _multiples(cells: Cells, rounds: Rounds) -> tuple[Index, Index]:
+def _multiples(cells: Cells, rounds: RoundSteps) -> tuple[Index, Index]:
     """The first tick on each step in each cell, and how many there are, (steps, cells)."""
     every, start = np.array(rounds, np.int64).T[:, :, None]
     first = cells.low + (start - cells.low) % every
@@ -184,7 +201,7 @@ class _Steps:
     doubt: Array
 
     @staticmethod
-    def of(cells: Cells, rounds: Rounds, rest: Array) -> _Steps:
+    def of(cells: Cells, rounds: RoundSteps, rest: Array) -> _Steps:
         """Those of some cells with so many rows in each."""
         every, start = np.array(rounds, np.int64).T
         on = (every % every[:, None] == 0) & ((start - start[:, None]) % every[:, None] == 0)

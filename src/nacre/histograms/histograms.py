@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from nacre.histograms.bins import bin_sums, join_rare, lump_families, lump_rare, quantile_bins
 from nacre.histograms.cells import CodeColumn, Column
-from nacre.histograms.clean import clean
-from nacre.histograms.spikes import Parts
+from nacre.histograms.clean import clean, clean_column
+from nacre.histograms.spikes import Parts, standing_out
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -113,6 +113,22 @@ class Histograms:
             whole=kept,
         )
 
+    def weighed(self, column: int, widths: Array) -> Histograms:
+        """The same with a number cleaned as if its cells had these `widths`.
+
+        Its density is smooth beside these.
+        """
+        noise = deviation(self.noise[column])
+        pooled = float(self.pooled[column]) if len(self.pooled) else noise * len(self.sizes) ** 0.5
+        part = Parts.of(self.columns[column], self.noisy[column], noise, pooled)
+        part = dataclasses.replace(part, cell_widths=np.asarray(widths, np.float64))
+        table, known = clean_column(
+            part.table, part.widths, noise, part.together, pooled, self.sizes
+        )
+        cleaned, filled = [*self.cleaned], [*self.filled]
+        cleaned[column], filled[column] = part.join(table, known), part.mark(known)
+        return dataclasses.replace(self, cleaned=cleaned, filled=filled)
+
     def binned(self, column: int, group: Index) -> tuple[Array, Array]:
         """Counts (C, bins) of a column's bins, and their variances (bins,).
 
@@ -137,11 +153,20 @@ class Histograms:
         return float(self.sizes.sum())
 
     def group(
-        self, column: int, *, most: int, floor: float, rare: float, slots: int, alone: float = 0.0
+        self,
+        column: int,
+        *,
+        most: int,
+        floor: float,
+        rare: float,
+        slots: int,
+        alone: float = 0.0,
+        spike: float = 1.0,
     ) -> Index:
         """The bin of each cell of a column: quantiles of a number, the common categories.
 
-        Categories of a family share its bin if they have less than `alone` of the rows.
+        Categories of a family share its bin if they have less than `alone` of the rows; a single
+        value of a number has its own if it stands out of those beside it by more than `spike`.
         """
         mass, kind = self.cleaned[column].sum(0), self.columns[column]
         if isinstance(kind, CodeColumn):
@@ -157,6 +182,8 @@ class Histograms:
         if begins is not None:
             begins = begins[: len(mass) - kind.nullable]
         bins = functools.partial(quantile_bins, most=most, floor=floor, rare=rare, begins=begins)
+        high = standing_out(mass[: kind.cells.size], kind.cells) > spike * mass.sum()
+        bins = functools.partial(bins, spikes=high)
         if not kind.nullable:
             return bins(mass, slots=slots)
         # 'Missing' is the last cell, and always a bin of its own.
@@ -173,6 +200,15 @@ class Histograms:
         rising = len(first) > 0 and first[0] == 0 and set(np.diff(first).tolist()) <= {0, 1}
         apart = rising and bool((group[len(first) :] > first[-1]).all())
         return int(first[-1]) + 1 if apart else 0
+
+    def spikes(self, column: int, group: Index) -> NDArray[np.bool_]:
+        """Which bins are a single value of a number that stands out of those beside it."""
+        kind, bins = self.columns[column], np.bincount(group)
+        if isinstance(kind, CodeColumn):
+            return np.zeros(len(bins), bool)
+        size = kind.cells.size
+        high = standing_out(self.cleaned[column].sum(0)[:size], kind.cells) > 0
+        return (bins == 1) & (np.bincount(group[:size], high, len(bins)) > 0)
 
     def bin_families(self, column: int, group: Index) -> list[Index]:
         """To which family each bin belongs, in each order of families, finest first.

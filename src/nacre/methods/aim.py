@@ -15,6 +15,7 @@ from nacre.methods.graphical import shared
 from nacre.methods.graphical.shared import Design
 from nacre.methods.heaps import MEANING
 from nacre.methods.method import AbstractMethod, Outlook
+from nacre.methods.randomness import public_rng
 from nacre.methods.settings import setting, settle
 from nacre.rows import TableEncoder
 from nacre.vault import Adjacency, Choice, Sum
@@ -109,6 +110,7 @@ class AIM(AbstractMethod):
             bins=self.bins,
             megabytes=self.megabytes,
             steps=self.steps,
+            rng=public_rng(key),
         )
 
     def small(self) -> Self:

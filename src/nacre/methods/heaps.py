@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, final
 
-from nacre.histograms.cells import Column
+from nacre.histograms.atoms import Atoms, Looked
+from nacre.histograms.calendars import (
+    Calendars,
+    DayCounts,
+    classes_of,
+    dated,
+    replaced,
+    with_combs,
+)
+from nacre.histograms.cells import Column, NumberColumn
 from nacre.histograms.heaps import Heaps, classes, find_heaps, heaped
 from nacre.histograms.weights import NORM
 from nacre.schema import Layout
+from nacre.schema.calendar import MONTH, weekday
 from nacre.vault import Bound, Segment, Sum
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from nacre.embed.marginals import Places
-    from nacre.histograms.atoms import Atoms
     from nacre.histograms.histograms import Histograms
     from nacre.vault import Vault
 
 HEAPS = "round values"
+MOST = 0.1  # of the budget, up to which days are counted without more noise for round values
 MEANING = (
     "of what the histograms leave, the share for how many rows lie at multiples of round steps, "
-    "where numbers have cells of several values; 0 for none"
+    "where numbers have cells of several values (more with dates, for their days); 0 for none"
 )
 
 
@@ -28,26 +43,78 @@ def heaps_question(columns: tuple[Column, ...], layout: Layout, share: float) ->
     """The question, if there are numbers that may be heaped inside their cells.
 
     Sensitivity:
-        a row touches one count of each of N numbers with the same weight, and the vault clips it to
-        the norm 4096: add-remove 4096, replace-one sqrt(2) times that.
+        a row touches one count of each of N numbers (of a date that of its day of the week), one
+        more for the day of the month of each of D dates, and one more for the day of the week of
+        each of T dates that are distances from others: N + D + T counts, each with the weight
+        4096 / sqrt(N + D + T), rounded down.  The vault clips it to the norm 4096: add-remove 4096,
+        replace-one sqrt(2) times that.
     """
     numbers = [place for place, number in enumerate(layout.numbers) if number.rounds]
-    chosen = heaped(columns, layout)
-    if not chosen or not share:
+    chosen, touched = heaped(columns, layout), _touched(columns, layout)
+    if not touched or not share:
         return ()
     # Room for all numbers: in a small table more of them have wide cells.
     size = sum(1 + len(layout.numbers[place].rounds) for place in numbers)
+    dates = [classes_of(columns[place], layout) for place in dated(columns, layout)]
+    counted = len({*chosen, *dated(columns, layout)})
     return (
         Sum(
             name=HEAPS,
-            bound=Bound(segments=(Segment(size=size, norm=NORM, signed=False),)),
-            share=share,
-            unit=NORM / math.sqrt(len(chosen)),
+            bound=Bound(segments=(Segment(size=size + sum(dates), norm=NORM, signed=False),)),
+            share=max(share, min(share * touched / max(len(chosen), 1), MOST)),
+            unit=NORM / math.sqrt(touched),
             meaning="how many rows lie at multiples of each round step or end just below a "
-            "hundred (of dates: on each day of the week), inside the cells of "
-            f"{len(chosen)} number{'' if len(chosen) == 1 else 's'}",
+            "hundred (of dates: on each day of the week and of the month), inside the cells of "
+            f"{counted} number{'' if counted == 1 else 's'}",
         ),
     )
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Rounds:
+    """What is known about how numbers are rounded, and about the days of dates.
+
+    Attributes:
+        heaps: the round steps that stand out.
+        days: by column, noisy counts of the days of dates, and of dates that are distances.
+        calendars: the weights of days, of what is a date by itself.
+    """
+
+    heaps: Heaps
+    days: Mapping[int, DayCounts] = dataclasses.field(default_factory=dict)
+    calendars: Calendars = dataclasses.field(default_factory=Calendars.none)
+
+    @staticmethod
+    def none() -> Rounds:
+        """Nothing."""
+        return Rounds(Heaps.none())
+
+    def settled(
+        self,
+        histograms: Histograms,
+        layout: Layout,
+        atoms: Atoms,
+        looked: Looked | None = None,
+        fixed: int | None = None,
+    ) -> tuple[Histograms, Atoms, Rounds]:
+        """Histograms of dates that know of their days, and the single dates beside these."""
+        import numpy as np
+
+        columns = histograms.columns
+        numbers = {p: c.number for p, c in enumerate(columns) if isinstance(c, NumberColumn)}
+        own = {p: c for p, c in self.days.items() if layout.numbers[numbers[p]].tie is None}
+
+        def singles(place: int, expected: NDArray[np.float64]) -> Any:
+            column = columns[place]
+            if looked is None or not isinstance(column, NumberColumn):
+                return np.zeros(0, np.int64), np.zeros(0)
+            return looked.beyond(column, place, expected)
+
+        histograms, calendars, found = with_combs(histograms, layout, own, singles, fixed)
+        atoms = replaced(atoms, {numbers[place]: each for place, each in found.items()})
+        heaps = self.heaps.without(calendars.numbers.tolist())
+        return histograms, atoms, Rounds(heaps, self.days, calendars)
 
 
 def ask_heaps(
@@ -57,17 +124,36 @@ def ask_heaps(
     histograms: Histograms,
     places: Places,
     atoms: Atoms,
-) -> Heaps:
-    """What is known about the heaps after the answer."""
+) -> Rounds:
+    """What is known about the heaps after the answer, and noisy counts of days."""
     import numpy as np
 
     from nacre.embed.rounds import round_features
 
     columns = histograms.columns
-    chosen = heaped(columns, layout)
-    weight = math.floor(NORM / math.sqrt(len(chosen)))
-    sums = vault.sum(question, round_features(places, columns, layout, chosen, weight))
-    ends = np.cumsum(classes(columns, layout, chosen))
-    counts = np.split(sums.values[0] / weight, ends)[: len(chosen)]
-    found = dict(zip(chosen, counts, strict=True))
-    return find_heaps(histograms, layout, atoms, found, sums.noise[0] / weight)
+    chosen, dates = heaped(columns, layout), dated(columns, layout)
+    weight = _weight(columns, layout)
+    features = round_features(places, columns, layout, chosen, weight, dates)
+    sums = vault.sum(question, features)
+    sizes = [*classes(columns, layout, chosen), *(classes_of(columns[p], layout) for p in dates)]
+    counts = np.split(sums.values[0] / weight, np.cumsum(sizes))[: len(sizes)]
+    found = dict(zip(chosen, counts, strict=False))
+    noise, days = sums.noise[0] / weight, {}
+    for place, own in zip(dates, counts[len(chosen) :], strict=True):
+        week = own[MONTH:]
+        if not len(week):  # its steps are the days of the week, from that of its first tick on
+            number = layout.numbers[columns[place].number]  # type: ignore[union-attr]
+            week = np.roll(found[place][1:], weekday(number.day))
+        days[place] = DayCounts(own[:MONTH], week, noise)
+    return Rounds(find_heaps(histograms, layout, atoms, found, noise), days)
+
+
+def _touched(columns: tuple[Column, ...], layout: Layout) -> int:
+    """How many counts a row touches: one of each number, one or two more of each date."""
+    sizes = [classes_of(columns[place], layout) for place in dated(columns, layout)]
+    return len(heaped(columns, layout)) + sum(1 + (size > MONTH) for size in sizes)
+
+
+def _weight(columns: tuple[Column, ...], layout: Layout) -> int:
+    """Of each of these counts, so that all that a row touches have the norm `NORM`."""
+    return math.floor(NORM / math.sqrt(_touched(columns, layout)))

@@ -10,6 +10,7 @@ from nacre.methods.graphical import shared
 from nacre.methods.graphical.shared import Design
 from nacre.methods.heaps import MEANING
 from nacre.methods.method import AbstractMethod, Outlook
+from nacre.methods.randomness import public_rng
 from nacre.methods.settings import setting, settle
 from nacre.rows import TableEncoder
 from nacre.vault import Adjacency, Choice, Sum
@@ -90,6 +91,7 @@ class MST(AbstractMethod):
             bins=self.bins,
             megabytes=MEGABYTES,
             steps=self.steps,
+            rng=public_rng(key),
         )
 
     def small(self) -> Self:

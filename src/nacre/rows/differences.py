@@ -9,7 +9,7 @@ satisfies the constraint.  All of it follows from the schema, and maps each row 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any, final
 
@@ -18,21 +18,22 @@ from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.rows.constants import find_constants
+from nacre.rows.times import part_of
 from nacre.schema.columns.column import Column
-from nacre.schema.columns.moment import Datetime
+from nacre.schema.columns.moment import Datetime, iso_day
 from nacre.schema.columns.numeric import LARGEST_INTEGER, Integer, Real
 from nacre.schema.columns.scale import Scale
 from nacre.schema.columns.timed import DAY, Timed
 from nacre.schema.constraints.condition import Order
 from nacre.schema.constraints.statement import MIRRORED
-from nacre.schema.layout import Encoded
+from nacre.schema.layout import Code, Encoded, Layout, Tie
+from nacre.schema.line import Line
 from nacre.schema.schema import Schema
 
 # Of all pairs of values within the bounds, so many must break the constraint.  Below that it is
 # enough to draw again; a number has a meaning of its own, which a difference blurs, a date hardly.
 LEAST = {"time": 0.05, "number": 0.25}
 LONGEST = {"time": 3, "number": 2}  # so many differences are added up; errors add up, too
-EXACT = 2**61  # sums of two numbers below this fit into 64 bits
 
 
 @final
@@ -53,89 +54,25 @@ class Difference:
         return f"{self.column} {self.sign} {self.anchor}"
 
 
-@final
-@dataclasses.dataclass(frozen=True)
-class _Line:
-    """The ticks of a column and its anchor as whole numbers on one line: first + step * tick.
-
-    `up` is 1 if the column lies above its anchor and -1 if below; `gap` is 1 if strictly so.
-    Where the anchor is missing, the column is measured from its own bound on that side.
-    """
-
-    first: int
-    step: int
-    ticks: int
-    anchor_first: int
-    anchor_step: int
-    anchor_ticks: int
-    anchor_nullable: bool
-    up: int
-    gap: int
-
-    @classmethod
-    def of(cls, difference: Difference, columns: Mapping[str, Column]) -> _Line | None:
-        """None if the two have no such line, or one too long for exact numbers."""
-        column, anchor = columns[difference.column], columns[difference.anchor]
-        scales = _steps(column, anchor)
-        if scales is None or column.ticks is None or anchor.ticks is None:
-            return None
-        (first, step), (anchor_first, anchor_step) = scales
-        line = cls(
-            first=first,
-            step=step,
-            ticks=column.ticks,
-            anchor_first=anchor_first,
-            anchor_step=anchor_step,
-            anchor_ticks=anchor.ticks,
-            anchor_nullable=anchor.nullable,
-            up=1 if ">" in difference.sign else -1,
-            gap=int("=" not in difference.sign),
-        )
-        exact = max(map(abs, (first, anchor_first, line.last, line.anchor_last))) < EXACT
-        return line if exact and 1 <= line.most <= LARGEST_INTEGER else None
-
-    @property
-    def last(self) -> int:
-        """The column's largest number."""
-        return self.first + self.step * self.ticks
-
-    @property
-    def anchor_last(self) -> int:
-        """The anchor's largest number."""
-        return self.anchor_first + self.anchor_step * self.anchor_ticks
-
-    @property
-    def most(self) -> int:
-        """The largest difference within the bounds."""
-        farthest = np.array([0 if self.up > 0 else self.anchor_ticks])
-        nearest = int(self.nearest(farthest)[0])
-        most = self.ticks - nearest if self.up > 0 else nearest
-        return max(most, self.ticks) if self.anchor_nullable else most
-
-    def start(self, anchor: NDArray[np.int64], missing: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """The tick that the column is measured from."""
-        return np.where(missing, 0 if self.up > 0 else self.ticks, self.nearest(anchor))
-
-    def nearest(self, anchor: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The column's tick (in bounds or not) nearest to the anchor's that satisfies the sign."""
-        value = self.anchor_first + self.anchor_step * anchor + self.up * self.gap
-        down = self.up * (value - self.first)
-        return self.up * -(-down // self.step)
-
-    @property
-    def broken(self) -> float:
-        """The share of all pairs of values within the bounds that break the constraint."""
-        anchors = np.linspace(self.anchor_first, self.anchor_last, 1001)
-        below = np.clip((anchors - self.first) / (self.last - self.first), 0, 1).mean()
-        return float(below if self.up > 0 else 1 - below)
-
-    @property
-    def wide(self) -> bool:
-        """Whether the column's range is not much narrower than the anchor's.
-
-        Otherwise most sums of an anchor and a difference would miss it.
-        """
-        return 2 * (self.last - self.first) >= self.anchor_last - self.anchor_first
+def _line_of(difference: Difference, columns: Mapping[str, Column]) -> Line | None:
+    """None if the two have no such line, or one too long for exact numbers."""
+    column, anchor = columns[difference.column], columns[difference.anchor]
+    scales = _steps(column, anchor)
+    if scales is None or column.ticks is None or anchor.ticks is None:
+        return None
+    (first, step), (anchor_first, anchor_step) = scales
+    line = Line(
+        first=first,
+        step=step,
+        ticks=column.ticks,
+        anchor_first=anchor_first,
+        anchor_step=anchor_step,
+        anchor_ticks=anchor.ticks,
+        anchor_nullable=anchor.nullable,
+        up=1 if ">" in difference.sign else -1,
+        gap=int("=" not in difference.sign),
+    )
+    return line if line.exact and 1 <= line.most <= LARGEST_INTEGER else None
 
 
 def find_differences(schema: Schema) -> tuple[Difference, ...]:
@@ -189,7 +126,7 @@ def _candidates(order: Order, schema: Schema) -> list[Difference]:
     found = []
     for difference in (right, left) if "<" in order.sign else (left, right):
         column = schema.columns[difference.column]
-        line = _Line.of(difference, schema.columns)
+        line = _line_of(difference, schema.columns)
         if difference.column == schema.label or line is None or not line.wide:
             continue
         mixed = line.anchor_nullable and not column.nullable
@@ -218,9 +155,9 @@ class Differences:
         self._lines  # noqa: B018 (refuses what does not fit, early)
 
     @cached_property
-    def _lines(self) -> dict[Difference, _Line]:
+    def _lines(self) -> dict[Difference, Line]:
         """By difference, and such that each anchor comes before what hangs on it."""
-        found: dict[Difference, _Line] = {}
+        found: dict[Difference, Line] = {}
         waiting = list(self.stated)
         while waiting:
             names = {each.column for each in waiting}
@@ -228,7 +165,7 @@ class Differences:
             if not ready:
                 raise NacreError("Differences hang on each other in a circle.")
             for each in ready:
-                line = _Line.of(each, self.schema.columns)
+                line = _line_of(each, self.schema.columns)
                 if line is None or each.sign not in ("<", "<=", ">", ">="):
                     raise NacreError(f"`{each}`: this difference cannot be computed.")
                 found[each] = line
@@ -272,6 +209,59 @@ class Differences:
             and not (anchor.nullable and each.sign == "<=")
         }
 
+    @property
+    def _dates(self) -> set[Difference]:
+        """Those whose column is a tick for each tick further from where all began."""
+        found: set[Difference] = set()
+        anchors = {each.column: each for each in self._lines}
+        for each, line in self._lines.items():  # each anchor comes before what hangs on it
+            before = anchors.get(each.anchor)
+            if line.step == line.anchor_step and (before is None or before in found):
+                found.add(each)
+        return found
+
+    def tied(self, layout: Layout, split: Set[str]) -> Layout:
+        """The layout of rows that says of distances from what they are, and where they end.
+
+        Of columns that are `split` into a day and a time of day, an anchor keeps both; a distance
+        is one of days, if it is counted from some midnight on.
+        """
+        numbers, dates = list(layout.numbers), self._dates
+        for each, line in self._lines.items():
+            tie = self._tie(each, line, layout, split)
+            if tie is None:
+                continue
+            place, day = layout.number(each.column), self.schema.columns[each.column].day
+            if each.column in split:
+                whole = tie.line.step == tie.line.anchor_step and each.anchor not in self._replaced
+                end = line.first // DAY + tie.line.ticks
+                own = Datetime(low=iso_day(line.first // DAY), high=iso_day(end))
+                day = own.day if whole else None
+            elif each not in dates:
+                day = None
+            numbers[place] = dataclasses.replace(numbers[place], tie=tie, day=day)
+        return dataclasses.replace(layout, numbers=tuple(numbers))
+
+    @property
+    def _replaced(self) -> set[str]:
+        return {each.column for each in self.stated}
+
+    def _tie(self, each: Difference, line: Line, layout: Layout, split: Set[str]) -> Tie | None:
+        """By what a number of the layout is a distance; None if that is not known row by row."""
+        code, anchor = Code(each.anchor, 2, "missing"), layout.number(each.anchor)
+        missing = layout.codes.index(code) if code in layout.codes else None
+        if each.column in split:
+            if line.up < 0 or each.anchor in split:
+                return None
+            last = (line.last // DAY) - line.first // DAY
+            return Tie(anchor, missing, dataclasses.replace(line, step=DAY, ticks=last))
+        if each.anchor not in split:
+            return Tie(anchor, missing, line)
+        if each.anchor in self._replaced:
+            return None
+        time, step = layout.number(part_of(each.anchor)), line.anchor_step
+        return Tie(anchor, missing, line, time, DAY // step, line.anchor_first % DAY // step)
+
     def subtract(self, rows: Encoded) -> Encoded:
         """Encoded rows of the table as rows of `modeled`.
 
@@ -314,7 +304,7 @@ class Differences:
         return cls(schema, tuple(Difference(*map(str, each)) for each in said))
 
 
-def _start(rows: Encoded, difference: Difference, line: _Line) -> NDArray[np.int64]:
+def _start(rows: Encoded, difference: Difference, line: Line) -> NDArray[np.int64]:
     anchor = rows.ticks[:, rows.layout.number(difference.anchor)]
     return line.start(anchor, rows.missing(difference.anchor))
 

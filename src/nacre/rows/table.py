@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from nacre.errors import NacreError
 from nacre.rows.completion import Completion
 from nacre.rows.constants import Constant, find_constants, set_constants
+from nacre.rows.days_after import with_days_after
 from nacre.rows.differences import Difference, Differences
 from nacre.rows.encoder import AbstractEncoder, Block, Label
 from nacre.rows.gathering import Gathering
@@ -26,7 +27,7 @@ from nacre.schema.constraints.condition import ColumnValues
 from nacre.schema.constraints.constraint import Rule
 from nacre.schema.constraints.domain import Contradiction
 from nacre.schema.constraints.given import given
-from nacre.schema.facts.bound import Absence
+from nacre.schema.facts.bound import Absence, Linear, Near
 from nacre.schema.facts.narrowing import narrow_all
 
 
@@ -100,10 +101,12 @@ class TableEncoder(AbstractEncoder):
         """The schema that methods see: no column that facts determine, differences as numbers."""
         return self._split.modeled
 
-    @property
+    @cached_property
     def layout(self) -> Layout:
-        """The numbers and codes of a row, as methods see it."""
-        return self.modeled.layout
+        """The numbers and codes of a row, as methods see it, and what distances are from."""
+        tied = self._way.tied(self.modeled.layout, {*self.times})
+        apart = {*self.times, *(each.column for each in self.differences), self.schema.label or ""}
+        return with_days_after(tied, self.schema.counted.bound_facts, apart)
 
     @property
     def shape(self) -> Row:
@@ -248,6 +251,12 @@ class TableEncoder(AbstractEncoder):
         asked = given({} if where is None else where, self.schema.columns)
         return tuple(dict.fromkeys((*self.schema.rules, *asked)))
 
+    @property
+    def sums(self) -> tuple[str, ...]:
+        """The columns that are added up, and may come out beyond their bounds."""
+        facts = (each.column for each in self.schema.bound_facts if isinstance(each, Linear | Near))
+        return (*(each.column for each in self.differences), *facts)
+
     def fixed(self, rules: Sequence[Rule]) -> dict[int, int]:
         """Codes of which one is left, by place among the layout's codes."""
         try:
@@ -292,6 +301,8 @@ class TableEncoder(AbstractEncoder):
             label=self.schema.label,
             free=[name for name in columns if name not in computed],
             sources=sources,
+            lost=~rows.valid,
+            sums=self.sums,
         )
 
     def chances(self, rows: Encoded, weights: Weights) -> NDArray[np.float64]:

@@ -11,26 +11,18 @@ Everything here is post-processing of drawn rows.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nacre.schema.columns.clock import Time
+from nacre.rows.beyond import Beyond, sums_beyond
+from nacre.rows.groups import GROUPS, Array, Groups, Index, Mask
 from nacre.schema.columns.column import Column
-from nacre.schema.columns.numeric import Real
-from nacre.schema.columns.scale import Scale
-from nacre.schema.constraints.condition import Among, ColumnValues
+from nacre.schema.constraints.condition import ColumnValues
 from nacre.schema.constraints.constraint import Rule
-from nacre.schema.written import value_at
 
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-GROUPS = 16  # of a number, about
 MARGINS = 64  # at most so many shares of groups, or of pairs of groups, are kept
 FEWEST = 25  # candidates of a group whose share is kept, a fifth of them left by the rules
 ROUNDS = 30
@@ -38,76 +30,6 @@ CLOSE = 2e-4  # of all rows: shares that differ by less are equal
 COST = 20.0  # at most so many rows that keep all rules are drawn for one that stays
 NEEDED = 0.005  # of the candidates break rules; below that their groups hardly move
 ENOUGH = 200  # rows that keep all rules
-
-
-@final
-@dataclasses.dataclass(frozen=True)
-class Groups:
-    """The groups of one column: its codes, or a number between cuts; missing values are the last.
-
-    Attributes:
-        name: of the column.
-        cuts: where the groups of a number begin, on its scale, the first left out.
-        size: how many there are.
-    """
-
-    name: str
-    cuts: Array | None
-    size: int
-
-    @classmethod
-    def of(
-        cls, name: str, column: Column, view: ColumnValues, rules: Sequence[Rule], some: Mask
-    ) -> Groups:
-        """Quantiles of some rows, cut once more wherever a rule does."""
-        if column.size is not None:
-            return cls(name, None, column.size)
-        scale, (values, missing) = Scale(column), view[name]
-        known = values[some & ~missing].astype(np.float64)
-        cuts = np.quantile(known, np.arange(1, GROUPS) / GROUPS) if len(known) else np.zeros(0)
-        ends = [
-            end
-            for rule in rules
-            for condition in (*rule.demands, *rule.premise)
-            if isinstance(condition, Among) and condition.name == name
-            for low, high in condition.spans
-            for end in (low, scale.after(high))
-        ]
-        found = np.unique(np.r_[cuts, np.array(ends, np.float64)])
-        return cls(name, found[found > scale.low], len(found[found > scale.low]) + 2)
-
-    def places(self, view: ColumnValues) -> Index:
-        """The group of each row."""
-        values, missing = view[self.name]
-        if self.cuts is None:
-            return values.astype(np.int64)
-        found = np.searchsorted(self.cuts, values.astype(np.float64), side="right")
-        return np.where(missing, self.size - 1, found)
-
-    def title(self, place: int, column: Column) -> str:
-        """A group as people see it."""
-        scale = Scale(column)
-        gap = column.nullable and place == self.size - 1
-        if self.cuts is None:
-            return f"{self.name} = {'missing' if gap else scale.names[place]}"
-        if gap:
-            return f"{self.name} is missing"
-        ends = [scale.low, *self.cuts.tolist()]
-        if scale.kind == "time":
-            ends = [np.datetime64(int(end), "us").astype("datetime64[D]") for end in ends]
-        texts = [f"{end:g}" if isinstance(end, float | int) else str(end) for end in ends]
-        # Groups of one value are those that a rule is about.
-        single = [scale.after(low) == high for low, high in itertools.pairwise(ends)]
-        if isinstance(column, Time):
-            ticks = [column.first_from(end) for end in ends]
-            texts = [value_at(column, tick / column.ticks) for tick in ticks]
-            single = [low + 1 == high for low, high in itertools.pairwise(ticks)]
-        if place < len(single) and single[place]:
-            return f"{self.name} = {texts[place]}"
-        above = place > 0 and single[place - 1] and isinstance(column, Real)
-        lower = f"> {texts[place - 1]}" if above else f">= {texts[place]}"
-        upper = f" and < {texts[place + 1]}" if place < len(single) else ""
-        return f"{self.name} {lower}{upper}"
 
 
 @final
@@ -130,11 +52,13 @@ class Weights:
         margins: groups of one column, or of two, and the factor of each.
         most: the weight from which on every row stays.
         moves: what the rules would have done to groups, those first that they move most.
+        beyond: what looks like groups at the ends of sums, and is none.
     """
 
     margins: Sequence[tuple[tuple[Groups, ...], Array]]
     most: float
     moves: Sequence[Move] = ()
+    beyond: Sequence[Beyond] = ()
 
     def chances(self, view: ColumnValues) -> Array:
         """The chance of each row to stay."""
@@ -154,6 +78,8 @@ def weigh(
     label: str | None,
     free: Sequence[str],
     sources: Mapping[str, frozenset[str]],
+    lost: Mask,
+    sums: Sequence[str],
 ) -> Weights | None:
     """Weights from a first lot of candidates; None where rules drop next to none, or nearly all.
 
@@ -167,6 +93,8 @@ def weigh(
         label: whose classes are to keep their groups, too, if it is a column of codes.
         free: the columns that follow from no other.
         sources: what the others follow from: a rule on one of them speaks of these.
+        lost: of which a sum lies beyond its bounds.
+        sums: the columns that are added up.
     """
     broken = 1 - good.sum() / max(int(asked.sum()), 1)
     if broken < NEEDED or good.sum() < ENOUGH:
@@ -182,8 +110,16 @@ def weigh(
     heavy, mean = float(np.quantile(weights[good], 0.999)), float(weights[good].mean())
     most = max(min(heavy, COST * mean), 1e-12)
     found = Weights(tuple(zip(margins, factors, strict=False)), most)
-    moves = _moves(list(single.values()), columns, view, asked, good, found.chances(view))
-    return dataclasses.replace(found, moves=moves)
+    beyond = {
+        (name, place): each
+        for name in sums
+        if name in single
+        for place, each in sums_beyond(single[name], columns[name], view, asked, lost)
+    }
+    moves = _moves(
+        list(single.values()), columns, view, asked, good, found.chances(view), {*beyond}
+    )
+    return dataclasses.replace(found, moves=moves, beyond=tuple(beyond.values()))
 
 
 def _spoken(names: Iterable[str], sources: Mapping[str, frozenset[str]]) -> set[str]:
@@ -261,8 +197,12 @@ def _moves(
     asked: Mask,
     good: Mask,
     chances: Array,
+    beyond: Collection[tuple[str, int]],
 ) -> tuple[Move, ...]:
-    """The groups that rules would have moved by more than chance does, the farthest first."""
+    """The groups that rules would have moved by more than chance does, the farthest first.
+
+    Not those that are sums `beyond` a bound.
+    """
     found: list[tuple[float, Move]] = []
     rows, kept = int(asked.sum()), np.where(good, chances, 0.0)
     for each in groups:
@@ -273,6 +213,8 @@ def _moves(
         )
         gap = np.abs(dropped - wanted) / np.sqrt(np.maximum(wanted * (1 - wanted), 1 / rows) / rows)
         for place in np.flatnonzero(gap > 4):
+            if (each.name, int(place)) in beyond:
+                continue
             shares = (float(wanted[place]), float(dropped[place]), float(now[place]))
             found.append(
                 (float(gap[place]), Move(each.title(int(place), columns[each.name]), *shares))

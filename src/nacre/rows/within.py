@@ -17,6 +17,7 @@ from nacre.rows.unit import Persons
 from nacre.schema import Column
 
 UNSEEN, MISSING = -2, -1
+FIRST_CODE = -10  # the place of the first code for a missing value; the others lie below
 Places = NDArray[np.int64]
 
 
@@ -27,6 +28,19 @@ def places_of(column: Column, cells: pa.Array) -> Places:
     for where in reading.refused.values():
         gone |= where
     return np.where(gone, MISSING, reading.values).astype(np.int64)
+
+
+def code_places(column: Column) -> list[int]:
+    """Places for the codes for missing values, which are `MISSING` among all others."""
+    return [FIRST_CODE - code for code in range(len(column.missing))]
+
+
+def _held(column: Column, cells: pa.Array) -> Iterator[Places]:
+    """What each cell holds: its place, and that of its code for a missing value."""
+    yield places_of(column, cells)
+    if column.missing:
+        codes = column.missing_codes(cells).astype(np.int64)
+        yield np.where(codes >= 0, FIRST_CODE - codes, UNSEEN)
 
 
 def changes(
@@ -62,7 +76,10 @@ def few_holders(
     *,
     few: int,
 ) -> dict[str, set[int]]:
-    """Which of the wanted ticks or codes of each column are held by fewer than `few` persons."""
+    """Which of the wanted ticks or codes of each column are held by fewer than `few` persons.
+
+    A code for a missing value is wanted by its own place (`code_places`); `MISSING` is any gap.
+    """
     holders: dict[str, dict[int, set[int]]] = {
         name: {int(place): set() for place in places} for name, places in wanted.items()
     }
@@ -70,15 +87,15 @@ def few_holders(
         for name, open_ in holders.items():
             if not open_:
                 continue
-            places = places_of(columns[name], batch.column(name))
-            here = np.isin(places, list(open_))
-            pairs = np.unique(np.stack([places[here], who[here]], axis=1), axis=0)
-            for place, person in pairs:
-                held = open_.get(int(place))
-                if held is not None:
-                    held.add(int(person))
-                    if len(held) >= few:
-                        del open_[int(place)]
+            for places in _held(columns[name], batch.column(name)):
+                here = np.isin(places, list(open_))
+                pairs = np.unique(np.stack([places[here], who[here]], axis=1), axis=0)
+                for place, person in pairs:
+                    held = open_.get(int(place))
+                    if held is not None:
+                        held.add(int(person))
+                        if len(held) >= few:
+                            del open_[int(place)]
     return {name: set(open_) for name, open_ in holders.items()}
 
 

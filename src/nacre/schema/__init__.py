@@ -11,7 +11,8 @@ from nacre.schema.constraints.constraint import Constraint
 from nacre.schema.draft.draft import draft, survey
 from nacre.schema.errors import SchemaError
 from nacre.schema.images import ImageSchema, read_any
-from nacre.schema.layout import Code, Encoded, Layout, Number
+from nacre.schema.layout import Code, Encoded, Layout, Number, Tie
+from nacre.schema.line import Line
 from nacre.schema.schema import KEEP, Schema
 from nacre.schema.stated import stated_types
 from nacre.schema.unit import Unit
@@ -29,11 +30,13 @@ __all__ = [
     "ImageSchema",
     "Integer",
     "Layout",
+    "Line",
     "Number",
     "Ordinal",
     "Real",
     "Schema",
     "SchemaError",
+    "Tie",
     "Time",
     "Unit",
     "as_types",

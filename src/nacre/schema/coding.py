@@ -23,7 +23,8 @@ def layout(columns: Mapping[str, Column]) -> Layout:
     for name, column in columns.items():
         if column.ticks is not None:
             spikes, round_to = column.spike_ticks, (column.rounds, column.stretch)
-            numbers.append(Number(name, column.ticks, column.zero, *spikes, *round_to))
+            own = Number(name, column.ticks, column.zero, *spikes, *round_to, day=column.day)
+            numbers.append(own)
             if column.nullable:
                 codes.append(Code(name, 2, "missing"))
         elif column.size is not None:

@@ -10,9 +10,40 @@ from typing import Any, Literal, final
 import numpy as np
 
 from nacre.errors import NacreError
+from nacre.schema.line import Line
 
 Role = Literal["value", "missing"]
 POSITION_BITS = 30  # so that positions, their sums and signs fit into 32-bit integers
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Tie:
+    """By what a number is a distance: from which other one, and where it ends.
+
+    `anchor` is that number's place in the layout, `missing` that of its indicator among the codes,
+    if it may be missing; `line` tells where the distance from a tick of the anchor ends.  An anchor
+    that is a day of `a_day` ticks has its time of day in another number, `time`; its tick 0 is
+    `late` ticks after midnight.
+    """
+
+    anchor: int
+    missing: int | None
+    line: Line
+    time: int | None = None
+    a_day: int = 1
+    late: int = 0
+
+    def ticks(self, day: np.ndarray, time: np.ndarray | int) -> np.ndarray:
+        """The anchor's ticks, from its days and the ticks of the day."""
+        return day * self.a_day + time - self.late
+
+    def days(
+        self, least: np.ndarray, most: np.ndarray, time: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The first and last day on which this time of day lies between two ticks."""
+        first, last = (ends + self.late - time for ends in (least, most))
+        return -(-first // self.a_day), last // self.a_day
 
 
 @final
@@ -24,7 +55,9 @@ class Number:
     ticks that many rows are said to share, `common` those that many rows often do.  `rounds` are
     the steps that people round to, or prices just below such, finest first: every so many ticks,
     from a first one on; or all places of a cycle, such as the days of a week.  What is less
-    than `stretch` ticks apart need not be told apart cell by cell.
+    than `stretch` ticks apart need not be told apart cell by cell.  Of a number that is the
+    distance from another, `tie` says where it ends.  Of a number that counts days, or is the
+    distance of a date from another, `day` is the day of the date's tick 0, from 1970 on.
     """
 
     name: str
@@ -34,6 +67,8 @@ class Number:
     common: tuple[int, ...] = ()
     rounds: tuple[tuple[int, int], ...] = ()
     stretch: int = 1
+    tie: Tie | None = None
+    day: int | None = None
 
     @property
     def shift(self) -> int:

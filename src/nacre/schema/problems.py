@@ -56,18 +56,39 @@ def protected_problems(protect: Sequence[Any], releases: Sequence[Any]) -> list[
 def bought_problems(facts: Sequence[Fact], releases: Sequence[Any]) -> list[str]:
     """A bought table says which release it is from, so that neither stays without the other."""
     return [
-        f"fact `{fact}`: its table was bought (`bought: {fact.bought}`), and what it cost, number "
-        f"{fact.bought} of `releases`, is not there. Put `releases` back as they were written, all "
-        "of them and in their order: a fit counts them. If the table is public anyway, state it "
-        "without `bought`."
+        f"fact `{fact}`: its table was bought (`bought: {fact.mark}`), and what it cost, number "
+        f"{fact.bought} of `releases`, is not there{_found(fact, releases)}. Put `releases` back "
+        "as they were written, all of them and in their order: a fit counts them. A table that was "
+        "bought for another schema cannot be taken over; buy it for this one. If the table is "
+        "public anyway, state it without `bought`."
         for fact in facts
-        if isinstance(fact, Determined) and fact.bought and not _is_there(fact.bought, releases)
+        if isinstance(fact, Determined) and fact.bought and not _is_of(fact, releases)
     ]
 
 
-def _is_there(place: int, releases: Sequence[Any]) -> bool:
-    """Whether the release at a place, the first being 1, is there and one of tables."""
-    return place <= len(releases) and _names_tables(releases[place - 1])
+def purchase_name(facts: Sequence[Determined], purchase: str) -> str:
+    """The name of the release by which these tables are bought; its id is like no other one's."""
+    return f"{BOUGHT} {purchase} ({'; '.join(f'{fact.column} by {fact.by}' for fact in facts)})"
+
+
+def _is_of(fact: Determined, releases: Sequence[Any]) -> bool:
+    """Whether the release at the fact's place is there, names its table, and has its id.
+
+    A mark without an id, as earlier versions wrote, is one of a release without an id.
+    """
+    if fact.bought > len(releases) or not _names_tables(releases[fact.bought - 1]):
+        return False
+    start = f"{BOUGHT} {fact.purchase} (" if fact.purchase else f"{BOUGHT} ("
+    name = str(releases[fact.bought - 1]["name"])
+    pairs = f"; {name.removeprefix(start).removesuffix(')')}; "
+    return name.startswith(start) and f"; {fact.column} by {fact.by}; " in pairs
+
+
+def _found(fact: Determined, releases: Sequence[Any]) -> str:
+    """What stands in the place of a release, if something does."""
+    if fact.bought > len(releases) or not _names_tables(releases[fact.bought - 1]):
+        return ""
+    return f" (there is another purchase, {shown(releases[fact.bought - 1]['name'])})"
 
 
 def _names_tables(release: Any) -> bool:

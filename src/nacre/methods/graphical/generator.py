@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
-from nacre.histograms.cells import EXACT_TICKS, FEWEST_CELLS, table_columns
+from nacre.histograms.atoms import Atoms
+from nacre.histograms.calendars import Calendars
+from nacre.histograms.cells import EXACT_TICKS, FEWEST_CELLS, CodeColumn, Column, table_columns
 from nacre.histograms.columns import fixed_cells, known_columns
 from nacre.histograms.crosstable import CrossTable, single_tables
 from nacre.histograms.draw import decode, draw_bins, draw_cells, pick
@@ -18,10 +20,12 @@ from nacre.histograms.heaps import Heaps
 from nacre.histograms.herding import herded_rows
 from nacre.histograms.measured import measured, one_noise_each
 from nacre.histograms.measurement import Measurement
+from nacre.histograms.tied import Inside, Tied, check_bins, tied_numbers
 from nacre.methods.graphical.tree import Network, Tree
 from nacre.nets import stored
 from nacre.nets.generator import AbstractGenerator
 from nacre.schema import Encoded, Layout
+from nacre.schema.calendar import MONTH, WEEK
 
 Index = NDArray[np.int64]
 NOT_POSSIBLE = "The model gives rows with these values no probability at all."
@@ -61,6 +65,8 @@ class GraphicalGenerator(AbstractGenerator):
         layout: of the rows.
         heaps: (H, 3) steps that numbers are multiples of: number, ticks of the step, first tick.
         heap_weights: (H,) of one tick on that step.
+        dates: the numbers that are dates, or distances of dates, of which some days are likelier.
+        date_weights: (dates, 37) of Monday to Sunday, the 1st to the 28th, later days and the last.
         fixed: codes that every row is to have.
     """
 
@@ -78,6 +84,14 @@ class GraphicalGenerator(AbstractGenerator):
     )
     heap_weights: NDArray[np.float64] = stored.field(
         stored.Array(None, dtype=np.float64, low=0), default_factory=lambda: Heaps.none().weights
+    )
+    dates: Index = stored.field(
+        stored.Array("D days", dtype=np.int64, low=0),
+        default_factory=lambda: Calendars.none().numbers,
+    )
+    date_weights: NDArray[np.float64] = stored.field(
+        stored.Array("D days", WEEK + MONTH, dtype=np.float64, low=0),
+        default_factory=lambda: Calendars.none().weights,
     )
     fixed: Mapping[int, int] = dataclasses.field(default_factory=dict)
 
@@ -100,7 +114,41 @@ class GraphicalGenerator(AbstractGenerator):
         for column, cell in given.items():
             cells[:, column] = cell
         heaps = Heaps(self.heaps, self.heap_weights)
-        return decode(cells, label, columns, self.label, layout, rng, heaps=heaps)
+        bins, days = self.inside_bins(columns), Calendars(self.dates, self.date_weights)
+        return decode(
+            cells,
+            label,
+            columns,
+            self.label,
+            layout,
+            rng,
+            heaps=heaps,
+            inside=bins,
+            calendars=days,
+        )
+
+    def tied(self, drawn: Encoded) -> Tied:
+        """Drawn rows with what is known of their distances."""
+        columns = table_columns(self.layout, self.label, self.most)
+        label = np.zeros(len(drawn), np.int64)
+        if self.label is not None:
+            label = drawn.codes[:, self.label].astype(np.int64)
+        numbers = [column for column in columns if not isinstance(column, CodeColumn)]
+        heaps = Heaps(self.heaps, self.heap_weights)
+        inside, none = self.inside_bins(columns), Atoms.none()
+        return Tied(self.layout, numbers, inside, drawn.ticks, drawn.codes, label, none, heaps)
+
+    def with_days(self, calendars: Calendars) -> Self:
+        """The same with other weights of days."""
+        return dataclasses.replace(self, dates=calendars.numbers, date_weights=calendars.weights)
+
+    def inside_bins(self, columns: Sequence[Column]) -> dict[int, Inside]:
+        """Where numbers that are distances, or what these are from, lie in their bins."""
+        groups, inside = self._split(self.bins[None]), self._split(self.inside)
+        return {
+            place: Inside.of(columns[place], groups[place][0], inside[place])
+            for place in tied_numbers(self.layout)
+        }
 
     def _conditioned(self, given: Mapping[int, int], label: int | None) -> Network:
         network, evidence = self.network, {}
@@ -179,7 +227,9 @@ class GraphicalGenerator(AbstractGenerator):
             if np.abs(sums - 1).max() > TOLERANCE:
                 raise NacreError(DAMAGED)
         _check_network(self.network, widths)
+        check_bins(self.layout, [group[0] for group in self._split(self.bins[None])])
         Heaps(self.heaps, self.heap_weights).check(self.layout)
+        Calendars(self.dates, self.date_weights).check(self.layout)
 
 
 def _check_network(network: Network, widths: list[int]) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.histograms.bins import bin_sums, within
+from nacre.histograms.calendars import Calendars
 from nacre.histograms.heaps import Heaps
 from nacre.histograms.histograms import Histograms, deviation
 from nacre.methods.graphical.fit import Graphical, Measured
@@ -160,7 +161,9 @@ class Learner:
             counts = shaped[:, place, : widths[i], : widths[j]]
             self.measured.append(Measured((i, j), counts, np.array(deviation(noise))))
 
-    def generator(self, layout: Layout, most: int, heaps: Heaps) -> GraphicalGenerator:
+    def generator(
+        self, layout: Layout, most: int, heaps: Heaps, calendars: Calendars
+    ) -> GraphicalGenerator:
         """The model with cells inside its bins, and the columns that are not joined."""
         columns, classes = self.histograms.columns, len(self.histograms.sizes)
         network, groups = self.network(), self.cell_bins
@@ -183,6 +186,8 @@ class Learner:
             label=self.label,
             heaps=heaps.places,
             heap_weights=heaps.weights,
+            dates=calendars.numbers,
+            date_weights=calendars.weights,
             layout=layout,
         )
 

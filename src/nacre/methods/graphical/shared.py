@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 from nacre.errors import NacreError
 from nacre.histograms.cells import CodeColumn, Column, table_columns
 from nacre.histograms.weights import NORM, column_weights
-from nacre.methods.heaps import HEAPS, ask_heaps, heaps_question
+from nacre.methods.heaps import HEAPS, Rounds, ask_heaps, heaps_question
 from nacre.methods.method import Outlook
 from nacre.methods.outlook import plain_numbers
 from nacre.rows import TableEncoder
 from nacre.vault import Bound, Choice, Segment, Sum
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from nacre.methods.graphical.generator import GraphicalGenerator
     from nacre.methods.graphical.learn import Learner
     from nacre.vault import Choices, Plan, Vault
@@ -134,7 +136,15 @@ def make_outlook(encoder: TableEncoder, plan: Plan, rows: int) -> Outlook:
 
 
 def learn(
-    vault: Vault, plan: Plan, design: Design, pick: Pick, *, bins: int, megabytes: float, steps: int
+    vault: Vault,
+    plan: Plan,
+    design: Design,
+    pick: Pick,
+    *,
+    bins: int,
+    megabytes: float,
+    steps: int,
+    rng: np.random.Generator,
 ) -> GraphicalGenerator:
     """Release histograms, bin by them, then choose and count pairs and fit the model."""
     import numpy as np
@@ -142,8 +152,8 @@ def learn(
     from nacre.embed.blocks import block_features
     from nacre.embed.marginals import cell_places, single_features
     from nacre.histograms.atoms import Atoms
-    from nacre.histograms.heaps import Heaps
     from nacre.histograms.histograms import Histograms
+    from nacre.methods.days import with_distances
     from nacre.methods.families import with_families
     from nacre.methods.graphical.learn import Learner
 
@@ -154,10 +164,16 @@ def learn(
     sums = vault.sum(first, single_features(places, weights))  # type: ignore[arg-type]
     histograms = Histograms.of(design.columns, sums.values, sums.noise[0], weights)
     histograms = with_families(histograms, encoder)
-    heaps = Heaps.none()
+    rounds = Rounds.none()
     if rest and rest[0].name == HEAPS:
         asked: Sum = rest.pop(0)  # type: ignore[assignment]
-        heaps = ask_heaps(vault, asked, encoder.layout, histograms, places, Atoms.none())
+        rounds = ask_heaps(vault, asked, encoder.layout, histograms, places, Atoms.none())
+        histograms, _, rounds = rounds.settled(histograms, encoder.layout, Atoms.none())
+
+    def finished(learner: Learner) -> GraphicalGenerator:
+        found = learner.generator(encoder.layout, design.most, rounds.heaps, rounds.calendars)
+        return with_distances(found, rounds, histograms.total, rng)
+
     learner = Learner.of(
         histograms,
         label=design.label,
@@ -170,7 +186,7 @@ def learn(
         steps=steps,
     )
     if not rest:
-        return learner.generator(encoder.layout, design.most, heaps)
+        return finished(learner)
     table = np.concatenate(learner.cell_bins)
     slots = [design.slots] * len(design.columns)
 
@@ -179,18 +195,18 @@ def learn(
         starts = [design.slots**2 * place for place in range(len(pairs))]
         return block_features(places, table, named, slots, starts)
 
-    choices, *rounds = rest
+    choices, *counts = rest
     choose = vault.choose(choices, features(design.pairs))  # type: ignore[arg-type]
-    for place, question in enumerate(rounds, 1):
-        chosen = pick(learner, choose, place / len(rounds))
+    for place, question in enumerate(counts, 1):
+        chosen = pick(learner, choose, place / len(counts))
         # Where too few are allowed, those chosen are counted more than once.
         full = sorted(itertools.islice(itertools.cycle(chosen), design.each))
         picked = [design.pairs[number] for number in full]
         found = vault.sum(question, features(picked))  # type: ignore[arg-type]
         learner.add(picked, found.values, found.noise[0])
-        vault.report("fitting the model", place / (len(rounds) + 1))
-        learner.fit(last=place == len(rounds))
-    return learner.generator(encoder.layout, design.most, heaps)
+        vault.report("fitting the model", place / (len(counts) + 1))
+        learner.fit(last=place == len(counts))
+    return finished(learner)
 
 
 def _column_of(design: Design, label: int | None) -> int | None:

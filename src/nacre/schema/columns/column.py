@@ -123,6 +123,11 @@ class Column(abc.ABC):
         return 1
 
     @property
+    def day(self) -> int | None:
+        """The day of tick 0, from 1970 on, where ticks are days of many weeks."""
+        return None
+
+    @property
     @abc.abstractmethod
     def size(self) -> int | None:
         """How many codes, 'other' and 'missing' included; None for a number."""
@@ -142,11 +147,15 @@ class Column(abc.ABC):
             fields["nullable"] = True
         return fields
 
+    def missing_codes(self, array: pa.Array) -> np.ndarray:
+        """Which code for "missing" each cell holds, by its place in the list; negative if none."""
+        return _codes(self.missing).find(array)
+
     def present(self, array: pa.Array) -> pa.Array:
         """The cells, those empty that hold a code for "missing"; each by itself."""
         if not self.missing:
             return array
-        gone = pa.array(_codes(self.missing).find(array) >= 0)
+        gone = pa.array(self.missing_codes(array) >= 0)
         array = cells.plain(array)
         if pa.types.is_string_view(array.type):  # of which Arrow cannot choose some
             array = pc.cast(array, pa.string())

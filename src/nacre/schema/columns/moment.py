@@ -17,6 +17,7 @@ from nacre.schema.columns.date_format import DateFormat
 from nacre.schema.columns.timed import DAY, STEPS, Timed, step_length
 
 WEEK = 7
+LONGEST = 1 << 18  # days of which those of the month are told apart: 700 years
 WEEKLY = 26 * WEEK  # of so many days, what is told apart is weeks, and the days of all of them
 
 
@@ -126,6 +127,12 @@ class Datetime(Timed):
         if self.whole_days and self.length == DAY:
             return tuple((WEEK, day) for day in range(WEEK)) if self.stretch > 1 else ()
         return self.round_times()
+
+    @property
+    def day(self) -> int | None:
+        """See `Column`."""
+        days = self.whole_days and self.length == DAY and WEEKLY <= self.ticks < LONGEST
+        return self.start // DAY if days else None
 
     @property
     def stretch(self) -> int:

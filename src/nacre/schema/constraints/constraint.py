@@ -33,6 +33,7 @@ from nacre.schema.constraints.statement import (
     parse,
     parse_all,
 )
+from nacre.schema.facts.statement import parse as parse_fact
 
 Kind = Literal["rule", "forbid", "fixed"]
 KINDS: dict[Any, Kind] = {"forbid": "forbid", "fixed": "fixed"}
@@ -72,9 +73,14 @@ class Constraint:
         if isinstance(said, Constraint):
             return said
         if isinstance(said, str):
-            return cls("rule", *parse(said))
+            try:
+                return cls("rule", *parse(said))
+            except NotUnderstood:
+                _refuse_fact(said)
+                raise
         if not isinstance(said, Mapping) or len(said) != 1:
             raise NotUnderstood(FORMS)
+        _refuse_fact(said)
         ((word, what),) = said.items()
         if word not in KINDS:
             raise NotUnderstood(f"{shown(word)} is not known here. {FORMS}")
@@ -167,6 +173,15 @@ def understand(
         except NotUnderstood as error:
             problems.append(f"constraint {place} ({_short(each)}): {error}")
     return tuple(constraints), problems
+
+
+def _refuse_fact(said: Any) -> None:
+    """Say where it belongs, if it is a fact."""
+    try:
+        parse_fact(said)
+    except NotUnderstood:
+        return
+    raise NotUnderstood("it is a fact, and no constraint: write it under `facts`.")
 
 
 def _clause(name: Any, value: Any, names: frozenset[str]) -> Clause:
