@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 import nacre
-from bench import simulated_dental, simulated_visits
+from bench import simulated_dental, simulated_rents, simulated_visits
 
 RESULTS = Path(__file__).parent / "results" / "simulated-facts.json"
 ROWS = 20_000
@@ -302,6 +302,14 @@ def by_code(rng: np.random.Generator) -> Case:
     return labeled(frame, np.where(frame["cost"] > 400, 0.6, 0.3), rng), plain, more
 
 
+def by_sector(rng: np.random.Generator) -> Case:
+    """Rents of which those of one sector stand at a cap; that it is a spike is said or not."""
+    frame = simulated_rents.contracts(rng)
+    plain = columns(**simulated_rents.said())
+    more = stated(plain, {"rent": {"spikes": [simulated_rents.CAP]}})
+    return labeled(frame, np.where(frame["area"] > 70, 0.3, 0.1), rng), plain, more
+
+
 CASES: dict[str, tuple[Callable[[np.random.Generator], Case], Measure]] = {
     "spikes": (spikes, spikes_kept),
     "few values": (few_values, values_exist),
@@ -311,6 +319,7 @@ CASES: dict[str, tuple[Callable[[np.random.Generator], Case], Measure]] = {
     "rules": (rules, shares),
     "visits": (by_the_clock, simulated_visits.kept),
     "dental": (by_code, simulated_dental.kept),
+    "rents": (by_sector, simulated_rents.kept),
 }
 
 

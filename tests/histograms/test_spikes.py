@@ -5,6 +5,7 @@ import pytest
 
 from nacre.histograms.cells import NumberColumn, fine_cells, number_cells, table_columns
 from nacre.histograms.histograms import Histograms
+from nacre.histograms.spikes import standing_out
 from nacre.schema import Integer, Real, Schema
 
 NOISE = 20.0
@@ -180,3 +181,14 @@ def test_a_narrow_end_and_the_cell_beside_it_have_the_noise_of_two_counts():
         counts[-2:] = deviations * NOISE
         found = Histograms.of((column,), counts[None], NOISE, None, (np.array([10_000.0]), 1.0))
         assert (found.cleaned[0][0, -2:].sum() > 1) == there
+
+
+def test_a_value_stands_out_by_what_it_holds_beyond_its_neighbors():
+    mass = np.array([5.0, 6, 5, 100, 6, 12, 5])
+    found = standing_out(mass, number_cells(6))
+    assert found[3] == pytest.approx(100 - 3 * 6)
+    assert (np.delete(found, [3]) < 0).all(), "twice as many as beside it is no spike"
+    cells = number_cells(10_000, spikes=[5000])
+    wide = standing_out(np.full(cells.size, 10.0), cells)
+    assert np.flatnonzero(wide > 0).size == 3, "both ends and the spike; no cell of many values"
+    assert standing_out(np.array([7.0]), number_cells(0)).tolist() == [7.0]

@@ -29,6 +29,7 @@ import nacre
 from nacre.fit import fit
 from nacre.ledger import Ledger
 from nacre.methods import METHODS, find
+from nacre.rebuilt import compare
 from nacre.rows import TableEncoder
 from nacre.schema import Boolean, Categorical, Datetime, Integer, Ordinal, Real, Schema, Time
 from nacre.vault import Adjacency, epsilon_of
@@ -191,6 +192,24 @@ def test_the_guarantee_holds_and_a_file_keeps_the_model(name, adjacency, fitted,
     assert again.schema == model.schema
     pd.testing.assert_frame_equal(again.sample(50, seed=2), model.sample(50, seed=2))
     assert again.certificate() == model.certificate()
+    the_list_is_the_plans(again)
+
+
+def the_list_is_the_plans(model):
+    """What `nacre show --verify` compares: any release that is dropped or edited is noticed."""
+    same = compare(model)
+    assert not same.differences and not same.elsewhere
+    releases = model.guarantee.releases
+    for place, release in enumerate(releases):
+        others = [*releases[:place], *releases[place + 1 :]]
+        edits = [others, [*others, dataclasses.replace(release, name="another")]]
+        if release.noise and not release.epsilon:  # otherwise it followed from a noisy count
+            edits.append([*others, dataclasses.replace(release, noise=release.noise * (1 + 1e-6))])
+        for edited in edits:
+            changed = dataclasses.replace(model.guarantee, releases=tuple(edited))
+            assert compare(dataclasses.replace(model, guarantee=changed)).refused
+    follows = [release.name for release in releases if release.epsilon]
+    assert [name for name in follows if name in str(same)] == follows
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -299,6 +318,7 @@ def test_without_noise_it_fits_a_single_category_and_promises_nothing(name, nois
     with pytest.warns(UserWarning, match="NOT PRIVATE"):
         again = nacre.load(path)
     assert again.certificate() == model.certificate()
+    assert not compare(again).differences
     assert again.schema.label is None
     assert model.schema.check(pa.Table.from_pandas(again.sample(400, seed=1))).ok
 

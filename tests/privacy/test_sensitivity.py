@@ -17,15 +17,17 @@ from tests.vaults import open_vault
 
 from nacre.embed.marginals import cell_places, single_features, table_features
 from nacre.embed.rounds import round_features
+from nacre.histograms.calendars import dated
 from nacre.histograms.cells import NumberColumn, table_columns
 from nacre.histograms.weights import NORM, column_weights
 from nacre.methods.heaps import heaps_question
 from nacre.methods.mosaic.finer import finer_question
-from nacre.methods.mosaic.mosaic import WHOLE, Mosaic
+from nacre.methods.mosaic.mosaic import Mosaic
+from nacre.methods.mosaic.tables import WHOLE
 from nacre.methods.mst import MST
 from nacre.methods.standardize import CELLS, scale_questions
 from nacre.rows import Label, Row, TableEncoder
-from nacre.schema import Categorical, Integer, Real, Schema
+from nacre.schema import Categorical, Datetime, Integer, Real, Schema
 from nacre.vault import Adjacency, Bound, Segment, Sum
 from nacre.vault.doors import sum as sum_door
 from nacre.vault.exact_sum import ExactSum
@@ -97,6 +99,22 @@ def round_steps():
     (question,) = heaps_question(columns, ENCODER.layout, 1.0)
     places, weight = cell_places(ENCODER.layout, columns), int(NORM / 2**0.5)
     return round_features(places, columns, ENCODER.layout, (0, 1), weight), question.bound
+
+
+def days_of_dates():
+    """The days of a date and of one that is modeled by its distance, beside their steps."""
+    ends = {"low": "1900-01-01", "high": "2079-06-07"}
+    columns = {"begun": Datetime(**ends), "ended": Datetime(**ends, nullable=True)}
+    layout = TableEncoder.of(Schema(columns, constraints=["begun <= ended"])).layout
+    assert [number.ticks for number in layout.numbers] == [65536] * 2 and layout.numbers[1].tie
+    columns = table_columns(layout, None, 512)
+    (question,) = heaps_question(columns, layout, 1.0)
+    places = cell_places(layout, columns)
+    # A class of steps and a day of the month of both, and a day of the week of the distance.
+    weight = int(NORM / 5**0.5)
+    assert question.unit == pytest.approx(NORM / 5**0.5)
+    dates = dated(columns, layout)
+    return round_features(places, columns, layout, (0, 1), weight, dates), question.bound
 
 
 def pairs_of_values():
@@ -179,6 +197,7 @@ CASES = {
         block({"size": 7, "norm": 2**0.5, "signed": False}, by=LABEL, count=1.0),
     ),
     "round steps": round_steps(),
+    "days of dates": days_of_dates(),
     "pairs of values": pairs_of_values(),
     "histograms of numbers": histograms_of_numbers(),
     "weighted histograms": weighted_histograms(),

@@ -21,8 +21,11 @@ def quantile_bins(
     slots: int,
     begins: NDArray[np.bool_] | None = None,
     rare: float = 0.0,
+    spikes: NDArray[np.bool_] | None = None,
 ) -> Index:
     """The bin of each ordered cell: about `most` bins of equal mass, a heavy cell one by itself.
+
+    So is each of the `spikes`.
 
     Where a cell `begins` something of its own, a bin begins, too; of a few such places, it stays
     apart from what was before unless it is `rare`.
@@ -32,7 +35,7 @@ def quantile_bins(
     """
     begins = np.zeros(len(mass), bool) if begins is None else begins
     share = mass / mass.sum()
-    atom = np.zeros(len(share), bool)
+    atom = np.zeros(len(share), bool) if spikes is None else spikes.copy()
     while True:
         left = max(most - int(atom.sum()), 1)
         target = max(float(share[~atom].sum()) / left, floor)

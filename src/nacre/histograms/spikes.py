@@ -13,13 +13,14 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.histograms.cells import CodeColumn, Column
+from nacre.histograms.cells import Cells, CodeColumn, Column
 from nacre.histograms.clean import SURE
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
+APART = 3.0  # times what its neighbors make expect: so much a value must hold to stand out
 FEWEST = 4  # cells of a number of which the ends may be set apart
 
 
@@ -164,3 +165,15 @@ def _neighbors(places: Index, ordered: Index) -> tuple[Index, Index]:
     """The nearest ordered cells on both sides; at an end of the range the one that there is."""
     after = np.searchsorted(ordered, places)
     return ordered[np.maximum(after - 1, 0)], ordered[np.minimum(after, len(ordered) - 1)]
+
+
+def standing_out(mass: Array, cells: Cells) -> Array:
+    """What cells of one value hold beyond what others near them may explain; less than 0 in others.
+
+    That is some times the median of the four cells beside each, value by value.
+    """
+    values = cells.widths if cells.spike is None else np.where(cells.spike >= 0, 1.0, cells.widths)
+    density = np.pad(mass / values, 2, constant_values=np.nan)
+    near = np.stack([density[:-4], density[1:-3], density[3:-1], density[4:]])
+    expected = np.nanmedian(near, axis=0) if len(mass) > 1 else np.zeros(len(mass))
+    return np.where(values == 1, mass - APART * expected, -1.0)

@@ -55,6 +55,18 @@ def test_more_noise_means_coarser_bins_and_then_fewer_columns():
     assert len(deaf.joined) == 2 and len(deaf.loose) == 10
 
 
+def test_a_value_that_stands_out_of_the_noise_is_a_bin_by_itself():
+    """8 % of the rows at one value, where smooth bins hold 13 % each; 2 % stays among others."""
+    table = histograms(12, 0)
+    for share, apart in ((0.08, True), (0.02, False)):
+        own = [each.copy() for each in table.cleaned]
+        own[0][:, 20] += share * own[0].sum(1)
+        found = plan(dataclasses.replace(table, cleaned=own), 2.7e4)
+        group, mass = found.groups[0], own[0].sum(0)
+        assert (group == group[20]).sum() == (1 if apart else (group == group[21]).sum())
+        assert np.median(np.bincount(group, mass)) > 0.1 * mass.sum()
+
+
 def test_tables_fit_into_the_public_size():
     table = histograms(12, 0)
     for size in (20_000, 6_000, 2_000, 500):

@@ -38,6 +38,23 @@ def test_noise_alone_rarely_exceeds_what_it_explains_and_a_wave_does():
     assert found[slowest] > 3 * spectrum.most[slowest]
 
 
+def test_what_the_slowest_waves_leave_of_a_spike_is_told_by_itself():
+    spikes = np.array([False, False, True, False, False, True, False, False])
+    basis, group = waves(7, 8, (), spikes)
+    assert basis.T @ basis == pytest.approx(np.eye(8))
+    plain, slow = waves(7, 8)
+    assert basis[:, :2] == pytest.approx(plain[:, :2]) and group[:2].tolist() == slow[:2].tolist()
+    for spike in (2, 5):
+        alone = np.eye(8)[spike] - basis[:, :2] @ basis[spike, :2]
+        alone /= np.linalg.norm(alone)
+        told = basis[:, np.isin(group, group[np.abs(basis.T @ alone) > 0.95])]
+        assert told.shape[1] == 1, "no other coefficient is judged with it"
+    assert basis[:7, -1] == pytest.approx(np.zeros(7)), "gaps are by themselves, as before"
+    assert np.array_equal(np.unique(group), np.arange(group.max() + 1))
+    none, same = waves(7, 8, (), np.zeros(8, bool))
+    assert (none == plain).all() and (same == slow).all()
+
+
 def test_contrasts_of_families_come_before_those_of_their_members():
     groups = np.array([0, 1, 0, 2, 2, 1, 0])
     chapters = np.array([0, 1, 0, 0, 0, 1, 0])  # of groups 0 and 2, and of group 1

@@ -1,5 +1,7 @@
 """Counts of all rows beside those by class: put together by least squares, kept as they were."""
 
+import itertools
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -9,6 +11,7 @@ from nacre.archive import read, write
 from nacre.histograms.cells import table_columns
 from nacre.histograms.histograms import Histograms, with_whole
 from nacre.histograms.measurement import Measurement
+from nacre.methods.mosaic.check import pairs_of
 from nacre.methods.mosaic.counting import Answer, Counting
 from nacre.methods.mosaic.mosaic import Mosaic
 from nacre.schema import Boolean, Categorical, Integer, Schema
@@ -168,3 +171,89 @@ def test_edited_files_are_refused(model, tmp_path):
         write(path, document, {**arrays, name: change})
         with pytest.raises(nacre.ArchiveError):
             nacre.load(path)
+
+
+@pytest.mark.parametrize("name", ["histograms", "histograms of all rows", "pairs of columns"])
+def test_kept_counts_whose_release_is_not_listed_are_refused(model, tmp_path, name):
+    path = tmp_path / "m.nacre"
+    model.save(path)
+    document, arrays = read(path)
+    listed = document["guarantee"]["releases"]
+    document["guarantee"]["releases"] = [each for each in listed if each["name"] != name]
+    assert len(document["guarantee"]["releases"]) == len(listed) - 1
+    write(path, document, arrays)
+    with pytest.raises(nacre.ArchiveError, match=f"It holds '{name}', which the guarantee"):
+        nacre.load(path)
+
+
+LOUD = [1e-40, 1e-31, 1e31, 1e200]
+
+
+@pytest.mark.parametrize("scale", LOUD)
+@pytest.mark.parametrize("name", ["noise", "whole_noise", "pair_noise", "whole_pair_noise"])
+def test_noise_of_which_no_precision_can_be_added_is_refused(model, tmp_path, name, scale):
+    """Its square would be nothing or infinite, and answers would be no numbers."""
+    path = tmp_path / "m.nacre"
+    model.save(path)
+    document, arrays = read(path)
+    with np.errstate(over="ignore"):
+        noise = np.full_like(arrays[name], scale)
+    write(path, document, {**arrays, name: noise})
+    with pytest.raises(nacre.ArchiveError):
+        nacre.load(path)
+
+
+@pytest.mark.parametrize("scale", LOUD)
+def test_so_it_is_without_counts_of_all_rows(model, tmp_path, scale):
+    path = tmp_path / "m.nacre"
+    model.save(path)
+    document, arrays = read(path)
+    arrays = {key: value for key, value in arrays.items() if not key.startswith("whole_")}
+    document["generator"] |= {"whole_counts": None}
+    document["generator"] |= {"whole_pair_counts": None, "whole_pair_noise": None}
+    bare = {**arrays, "whole_noise": np.zeros(0)}
+    write(path, document, bare)
+    nacre.load(path)
+    write(path, document, {**bare, "noise": np.full_like(arrays["noise"], scale)})
+    with pytest.raises(nacre.ArchiveError, match="hardly any noise, or nothing but noise"):
+        nacre.load(path)
+
+
+def test_columns_that_the_schema_does_not_have_cost_nothing(model, tmp_path, monkeypatch):
+    """30,000 columns of one cell in a small file have 450 million pairs."""
+    path = tmp_path / "m.nacre"
+    model.save(path)
+    document, arrays = read(path)
+    many, classes = 30_000, arrays["weights"].shape[1]
+    ones = np.ones((classes, many), np.float32)
+    # Whether the noise led the method to tables of several columns, with bins, is chance.
+    document["generator"] |= {"sizes": [1] * many, "coarse": None}
+    more = {"bins": np.arange(many), "components": ones[:1], "weights": ones[:1, :classes]}
+    more |= {"inside": ones, "tilt": ones, "counts": ones, "whole_counts": ones[0]}
+    more |= {"noise": np.ones(many), "whole_noise": np.ones(many)}
+    more |= {"pairs": np.zeros((0, 2), np.int64), "pair_tilt": ones[:, :0]}
+    kept = {name: array for name, array in arrays.items() if name != "coarse"}
+    write(path, document, kept | more)
+    monkeypatch.setattr(itertools, "combinations", refuse)
+    with pytest.raises(nacre.ArchiveError, match="another layout"):
+        nacre.load(path)
+
+
+def refuse(*_):
+    raise AssertionError("all pairs were listed")
+
+
+def test_pairs_are_counted_before_they_are_listed(model, tmp_path, monkeypatch):
+    path = tmp_path / "m.nacre"
+    model.save(path)
+    document, arrays = read(path)
+    write(path, document, {**arrays, "pair_noise": arrays["pair_noise"][1:]})
+    monkeypatch.setattr(itertools, "combinations", refuse)
+    with pytest.raises(nacre.ArchiveError, match="noise of other pairs"):
+        nacre.load(path)
+
+
+def test_pairs_are_counted_right():
+    widths = np.random.default_rng(0).integers(1, 9, 40).tolist()
+    listed = [a * b for a, b in itertools.combinations(widths, 2)]
+    assert pairs_of(widths) == (len(listed), sum(listed)) and pairs_of([]) == (0, 0)

@@ -19,18 +19,18 @@ from nacre.embed.marginals import (
     table_features,
 )
 from nacre.embed.ticks import tick_features
-from nacre.histograms.atoms import Atoms, find_atoms
+from nacre.histograms.atoms import Atoms, Looked, find_atoms
 from nacre.histograms.cells import NumberColumn
-from nacre.histograms.heaps import Heaps
 from nacre.histograms.histograms import Histograms, deviation
 from nacre.histograms.look import Look, looked_at
 from nacre.histograms.weights import NORM, column_weights
-from nacre.methods.heaps import HEAPS, ask_heaps
+from nacre.methods.heaps import HEAPS, Rounds, ask_heaps
 from nacre.methods.mosaic.again import worthwhile
 from nacre.methods.mosaic.counting import Answer, Counting, plan_counting
 from nacre.methods.mosaic.design import Design
 from nacre.methods.mosaic.learn import Loose, Pairs
-from nacre.methods.mosaic.mosaic import LOOK, WHOLE
+from nacre.methods.mosaic.mosaic import LOOK
+from nacre.methods.mosaic.tables import WHOLE
 from nacre.methods.mosaic.target import Target
 from nacre.rows import TableEncoder
 from nacre.vault import Sum
@@ -55,7 +55,7 @@ class Seen:
         histograms: of all columns by class.
         target: a numeric label that was cut into classes, if there is one.
         atoms: single values inside cells.
-        heaps: round steps that numbers inside cells are multiples of.
+        rounds: round steps that numbers inside cells are multiples of, and days of dates.
     """
 
     design: Design
@@ -63,7 +63,7 @@ class Seen:
     histograms: Histograms
     target: Target | None
     atoms: Atoms
-    heaps: Heaps
+    rounds: Rounds
 
 
 def ask_histograms(
@@ -99,19 +99,21 @@ def ask_histograms(
         histograms = Histograms.of(columns, sums.values[:, :size], noise, weights, counted, whole)
     else:
         histograms = target.histograms(columns, sums.values, noise, weights, whole)
-    atoms = Atoms.none()
+    atoms, looked = Atoms.none(), None
     if rest and rest[0].name == LOOK:
-        atoms = _ask_atoms(vault, design, histograms, places, rest.pop(0))
-    heaps = Heaps.none()
+        atoms, looked = _ask_atoms(vault, design, histograms, places, rest.pop(0))
+    rounds = Rounds.none()
     if rest and rest[0].name == HEAPS:
-        heaps = ask_heaps(vault, rest.pop(0), encoder.layout, histograms, places, atoms)
-    return Seen(design, places, histograms, target, atoms, heaps), rest
+        rounds = ask_heaps(vault, rest.pop(0), encoder.layout, histograms, places, atoms)
+    fixed = None if target is None else target.column
+    histograms, atoms, rounds = rounds.settled(histograms, encoder.layout, atoms, looked, fixed)
+    return Seen(design, places, histograms, target, atoms, rounds), rest
 
 
 def _ask_atoms(
     vault: Vault, design: Design, histograms: Histograms, places: Places, question: Sum
-) -> Atoms:
-    """Single values that many rows of a heavy cell have."""
+) -> tuple[Atoms, Looked]:
+    """Single values that many rows of a heavy cell have, and what was counted of them."""
     encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
     room, noise = question.bound.segments[0].size, vault.noise(question)
     columns = looked_at(design.columns, encoder.layout, room)
@@ -124,7 +126,8 @@ def _ask_atoms(
     counts = np.array(sums.values[0][: look.size], np.float64)
     for span, each in zip(look.spans(), weights.tolist(), strict=True):
         counts[span] /= each
-    return find_atoms(histograms, look, counts, sums.noise[0] / weights)
+    each = sums.noise[0] / weights
+    return find_atoms(histograms, look, counts, each), Looked(look, counts, each)
 
 
 def ask_pairs(

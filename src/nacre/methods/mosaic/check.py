@@ -2,40 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nacre.errors import NacreError
 from nacre.histograms.atoms import Atoms
+from nacre.histograms.calendars import Calendars
+from nacre.histograms.columns import known_columns
 from nacre.histograms.heaps import Heaps
 from nacre.histograms.measured import one_noise_each
-from nacre.methods.mosaic.generator import SLOTS, WIDEST
-from nacre.methods.mosaic.tables import joined_pairs
+from nacre.histograms.tied import check_bins
+from nacre.methods.mosaic.tilts import SLOTS, WIDEST
 
 if TYPE_CHECKING:
     from nacre.methods.mosaic.generator import MosaicGenerator
 
 TOLERANCE = 1e-3
-FAINTEST = 1e-30  # noise of a count, if it has any
+FAINTEST, LOUDEST = 1e-30, 1e30  # noise of a count, if it has any: its square is a number, too
 
 
 def check(generator: MosaicGenerator) -> None:
     """Raise ValueError unless sampling is well defined, whatever the file said."""
-    g, cells = generator, sum(generator.sizes)
+    g, cells, classes = generator, sum(generator.sizes), generator.weights.shape[1]
+    # First, as then there are no more columns than the schema has, nor more cells than theirs.
+    known_columns(g.layout, g.label, g.most, g.sizes, classes)
     if not g.sizes or g.bins.shape != (cells,):
         raise NacreError("The columns of the mosaic have other sizes than its tables.")
-    if not g.weights.sum() > 0:
+    if not g.weights.sum(dtype=np.float64) > 0:
         raise NacreError("The mosaic's weights are all zero.")
     if g.counts is not None and not one_noise_each(g.noise, len(g.sizes)):
         raise NacreError("The mosaic has noise of other counts than it was made from.")
+    _check_noise(g)
     _check_bins(g, g.components.shape[1])
-    joined = _check_pairs(g, g.weights.shape[1])
+    joined = _check_pairs(g, classes)
     _check_tables(g, joined)
     _check_kept(g)
     _check_target(g)
+    check_bins(g.layout, [g.group(column) for column in range(len(g.sizes))])
     Atoms(g.atoms, g.atom_shares).check(g.layout, g.sizes)
     Heaps(g.heaps, g.heap_weights).check(g.layout)
+    Calendars(g.dates, g.date_weights).check(g.layout)
 
 
 def _check_target(g: MosaicGenerator) -> None:
@@ -55,6 +63,14 @@ def _check_target(g: MosaicGenerator) -> None:
         raise NacreError("The classes of the mosaic's numeric label are not in order.")
 
 
+def _check_noise(g: MosaicGenerator) -> None:
+    """Noise is none or such that precisions, one over its square, can be added up."""
+    for noise in (g.noise, g.whole_noise, g.pair_noise, g.whole_pair_noise):
+        some = noise[noise != 0] if noise is not None else np.zeros(0)
+        if some.size and not FAINTEST <= some.min() <= some.max() <= LOUDEST:
+            raise NacreError("The mosaic's counts have hardly any noise, or nothing but noise.")
+
+
 def _check_kept(g: MosaicGenerator) -> None:
     """The second release is of all pairs of joined columns, by class or over all classes."""
     if (g.pair_counts is None) != (g.pair_noise is None):
@@ -66,17 +82,27 @@ def _check_kept(g: MosaicGenerator) -> None:
         raise NacreError("The mosaic keeps counts of pairs of all rows without those by class.")
     if g.pair_counts is None or g.pair_noise is None:
         return
-    pairs = joined_pairs(g)
-    size = sum((int(g.group(i).max()) + 1) * (int(g.group(j).max()) + 1) for i, j in pairs)
+    number, size = pairs_of([g.width(c) for c in range(len(g.sizes)) if g.is_joined(c)])
     classes = g.weights.shape[1]
-    if g.pair_noise.shape != (len(pairs),) or not (g.pair_noise > 0).all():
+    if g.pair_noise.shape != (number,) or not (g.pair_noise > 0).all():
         raise NacreError("The mosaic keeps noise of other pairs than it counted.")
     if g.pair_counts.shape not in ((classes, size), (1, size)):
         raise NacreError("The mosaic keeps counts of other pairs than it joined.")
     if g.whole_pair_counts is None or g.whole_pair_noise is None:
         return
-    if g.whole_pair_noise.shape != (len(pairs),) or g.whole_pair_counts.shape != (size,):
+    if g.whole_pair_noise.shape != (number,) or g.whole_pair_counts.shape != (size,):
         raise NacreError("The mosaic keeps counts of all rows of other pairs than it joined.")
+
+
+def pairs_of(widths: Sequence[int]) -> tuple[int, int]:
+    """How many pairs of columns there are and how many cells these have, without a list of them.
+
+    Examples:
+        >>> pairs_of([2, 3, 4])
+        (3, 26)
+    """
+    number, total = len(widths), sum(widths)
+    return number * (number - 1) // 2, (total**2 - sum(width**2 for width in widths)) // 2
 
 
 def _check_whole(g: MosaicGenerator) -> None:
@@ -90,8 +116,6 @@ def _check_whole(g: MosaicGenerator) -> None:
     noises = np.concatenate([g.noise, g.whole_noise])
     if g.whole_noise.shape != g.noise.shape or not one_noise_each(noises, len(noises)):
         raise NacreError("The mosaic has noise of other counts of all rows than it was made from.")
-    if noises.any() and noises.min() < FAINTEST:
-        raise NacreError("The mosaic's counts of all rows have hardly any noise.")
 
 
 def _check_tables(g: MosaicGenerator, joined: list[bool]) -> None:

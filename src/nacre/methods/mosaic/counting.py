@@ -30,6 +30,7 @@ SEEN = 0.1  # columns are joined only while bins of this share stand out of the 
 EVEN = 1 / 3  # a table's weight grows with so much power of its size: least error in all of them
 CLEAR = 3.0  # noise deviations, about, that a cell of two equal bins of numbers is to hold
 ALONE = 0.4  # of such a bin's share: a code that has less is counted with others of its group
+SPIKE = 6.0  # noise deviations by which a single value of a number stands out to have its own bin
 VALUES = 128  # of a category that are counted with a numeric label, each with RARE of the rows
 RARE = 0.002
 TARGET = 2.0  # weight of a table of a numeric label's classes beside that of others
@@ -242,6 +243,7 @@ def _groups(
             rare=max(0.005, 2 * error),
             slots=bins + bins // 2 + histograms.columns[column].nullable,
             alone=ALONE * equal,
+            spike=SPIKE * error,
         )
         for column in columns
     }

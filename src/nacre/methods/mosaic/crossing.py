@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.methods.mosaic.drawn import Drawn
-from nacre.methods.mosaic.generator import SLOTS, WIDEST, MosaicGenerator
+from nacre.methods.mosaic.generator import MosaicGenerator
+from nacre.methods.mosaic.tilts import SLOTS, WIDEST
 from nacre.rows import Label
 from nacre.vault import Bound, Choice, Segment, Sum
 

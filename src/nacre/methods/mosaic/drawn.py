@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from nacre.histograms.draw import chances
 from nacre.methods.mosaic.drawing import draw_rows
 from nacre.methods.mosaic.generator import MosaicGenerator
+from nacre.methods.mosaic.tilts import tilts
 
 Array = NDArray[np.float64]
 
@@ -40,4 +41,4 @@ class Drawn:
 
     def chances(self, generator: MosaicGenerator) -> Array:
         """(n, C) of the classes, with the generator's tilts."""
-        return chances(self.base + generator.tilts(self.cells))
+        return chances(self.base + tilts(generator, self.cells))

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.histograms.atoms import Atoms
-from nacre.histograms.cells import EXACT_TICKS, FEWEST_CELLS, Column
+from nacre.histograms.calendars import Calendars
+from nacre.histograms.cells import EXACT_TICKS, FEWEST_CELLS, CodeColumn, Column
 from nacre.histograms.columns import fixed_cells, known_columns
 from nacre.histograms.crosstable import CrossTable
 from nacre.histograms.draw import cells_at, chances, decode, draw_cells
@@ -26,12 +27,15 @@ from nacre.histograms.heaps import Heaps
 from nacre.histograms.herding import herded_rows
 from nacre.histograms.likelihood import log_posterior
 from nacre.histograms.measurement import Measurement
+from nacre.histograms.tied import Inside, Tied, tied_numbers
 from nacre.methods.mosaic.drawing import NOT_POSSIBLE, draw_rows
 from nacre.methods.mosaic.labeling import labeled_rows
 from nacre.methods.mosaic.sparse import Link
+from nacre.methods.mosaic.tilts import SLOTS, tilts
 from nacre.nets import stored
 from nacre.nets.generator import AbstractGenerator
 from nacre.schema import Encoded, Layout
+from nacre.schema.calendar import MONTH, WEEK
 
 if TYPE_CHECKING:
     from nacre.methods.mosaic.target import Target
@@ -41,9 +45,6 @@ Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
 NO_LINKS = np.zeros((0, 2), np.int64)
 NO_TABLES = np.zeros((0, 4), np.int64)
-SLOTS = 3  # bins of a column in a table of several columns, at most
-WIDEST = SLOTS**4  # cells of such a table
-STRETCH = 4096  # rows whose tilts are added up at once
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -83,6 +84,8 @@ class MosaicGenerator(AbstractGenerator):
         finer_shares: (sum of these tables' sizes,) of each pair of cells.
         heaps: (H, 3) steps that numbers are multiples of: number, ticks of the step, first tick.
         heap_weights: (H,) of one tick on that step.
+        dates: the numbers that are dates, or distances of dates, of which some days are likelier.
+        date_weights: (dates, 37) of Monday to Sunday, the 1st to the 28th, later days and the last.
         target: the column that is a numeric label, if there is one.
         target_classes: (cells of that column,) the class of each; those that are missing come last.
         fixed: codes that every row is to have.
@@ -147,6 +150,14 @@ class MosaicGenerator(AbstractGenerator):
     heap_weights: Floats = stored.field(
         stored.Array(None, dtype=np.float64, low=0), default_factory=lambda: Heaps.none().weights
     )
+    dates: Index = stored.field(
+        stored.Array("D days", dtype=np.int64, low=0),
+        default_factory=lambda: Calendars.none().numbers,
+    )
+    date_weights: Floats = stored.field(
+        stored.Array("D days", WEEK + MONTH, dtype=np.float64, low=0),
+        default_factory=lambda: Calendars.none().weights,
+    )
     target: int | None = stored.field(stored.Whole(low=0, optional=True), default=None)
     target_classes: Index | None = stored.field(
         stored.Array(None, dtype=np.int64, low=0, optional=True), default=None
@@ -170,9 +181,14 @@ class MosaicGenerator(AbstractGenerator):
             linked=flat.astype(np.float32),
         )
 
-    def with_heaps(self, heaps: Heaps) -> Self:
-        """The same with numbers that are multiples of round steps inside its cells."""
-        return dataclasses.replace(self, heaps=heaps.places, heap_weights=heaps.weights)
+    def with_heaps(self, heaps: Heaps, calendars: Calendars) -> Self:
+        """The same with numbers that are multiples of round steps inside its cells, and dates."""
+        found = dataclasses.replace(self, heaps=heaps.places, heap_weights=heaps.weights)
+        return found.with_days(calendars)
+
+    def with_days(self, calendars: Calendars) -> Self:
+        """The same with other weights of days."""
+        return dataclasses.replace(self, dates=calendars.numbers, date_weights=calendars.weights)
 
     def with_target(self, target: Target | None) -> Self:
         """The same with a numeric label that was cut into classes."""
@@ -182,8 +198,7 @@ class MosaicGenerator(AbstractGenerator):
 
     def sample(self, n: int, rng: np.random.Generator) -> Encoded:
         """Draw rows; conditions hold by Bayes' rule, but for what links draw again."""
-        layout, fixed, classes = self.layout, self.fixed, self.weights.shape[1]
-        columns = known_columns(layout, self.label, self.most, self.sizes, classes)
+        layout, fixed, columns = self.layout, self.fixed, self.columns
         given = fixed_cells(columns, fixed, self.label)
         by_class = self._class_weights(given, fixed)
         if given or not (by_class == 1).all():
@@ -199,7 +214,36 @@ class MosaicGenerator(AbstractGenerator):
         for column, cell in given.items():
             cells[:, column] = cell
         atoms, heaps = Atoms(self.atoms, self.atom_shares), Heaps(self.heaps, self.heap_weights)
-        return decode(cells, label, columns, self.label, layout, rng, atoms, heaps)
+        inside, days = self.inside_bins(columns), Calendars(self.dates, self.date_weights)
+        return decode(cells, label, columns, self.label, layout, rng, atoms, heaps, inside, days)
+
+    def tied(self, drawn: Encoded) -> Tied:
+        """Drawn rows with what is known of their distances."""
+        columns = self.columns
+        label = np.zeros(len(drawn), np.int64)
+        if self.label is not None:
+            label = drawn.codes[:, self.label].astype(np.int64)
+        numbers = [column for column in columns if not isinstance(column, CodeColumn)]
+        return Tied(
+            self.layout,
+            numbers,
+            self.inside_bins(columns),
+            drawn.ticks,
+            drawn.codes,
+            label,
+            Atoms(self.atoms, self.atom_shares),
+            Heaps(self.heaps, self.heap_weights),
+        )
+
+    def inside_bins(self, columns: Sequence[Column]) -> dict[int, Inside]:
+        """Where numbers that are distances, or what these are from, lie in their bins."""
+        found = {}
+        for place in tied_numbers(self.layout):
+            group = np.zeros(self.sizes[place], np.int64)
+            if self.is_joined(place):
+                group = self.group(place)
+            found[place] = Inside.of(columns[place], group, self.inside_of(place))
+        return found
 
     def _rows(
         self, n: int, rng: np.random.Generator, given: Mapping[int, int], by_class: Floats
@@ -244,7 +288,7 @@ class MosaicGenerator(AbstractGenerator):
 
     def posterior(self, cells: Index) -> Floats:
         """P(class | joined columns), (n, C): the mixture's, tilted by the teacher."""
-        return chances(self.base(cells) + self.tilts(cells))
+        return chances(self.base(cells) + tilts(self, cells))
 
     def base(self, cells: Index) -> Floats:
         """Log chances before the tilt: the mixture's posterior, drawn towards the class shares."""
@@ -256,28 +300,6 @@ class MosaicGenerator(AbstractGenerator):
         places = np.stack([self.bins[self.start(c) + cells[:, c]] for c in joined], axis=1)
         own = log_posterior(self.components, self.weights, places)
         return trust * own + (1 - trust) * shares
-
-    def tilts(self, cells: Index) -> Floats:
-        """What the label model adds to the log chances, (n, C)."""
-        total = np.zeros((len(self.tilt), len(cells)))
-        for start in range(0, len(cells), STRETCH):
-            self._add_tilts(cells[start : start + STRETCH], total[:, start : start + STRETCH])
-        return total.T
-
-    def _add_tilts(self, cells: Index, total: Floats) -> None:
-        """`tilts` of so many rows as stay in a processor's cache."""
-        bins = {}
-        for column in filter(self.is_joined, range(len(self.sizes))):
-            bins[column] = self.group(column)[cells[:, column]]
-            _look_up(self.tilt, self.start(column) + cells[:, column], total)
-        start = 0
-        for left, right in self.pairs.tolist():
-            wide = self._wide[right]
-            _look_up(self.pair_tilt, bins[left] * wide + (bins[right] + start), total)
-            start += self._wide[left] * wide
-        for place, table in enumerate(self.tables.tolist()):
-            cell, _ = self.crossed(cells, [column for column in table if column >= 0])
-            _look_up(self.table_tilt, place * WIDEST + cell, total)
 
     def crossed(self, cells: Index, table: Sequence[int]) -> tuple[Index, int]:
         """Each row's cell in a table of several columns in few bins, and how many cells it has."""
@@ -316,6 +338,12 @@ class MosaicGenerator(AbstractGenerator):
         return weights / weights.max()
 
     @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """Whose cells these are."""
+        classes = self.weights.shape[1]
+        return known_columns(self.layout, self.label, self.most, self.sizes, classes)
+
+    @cached_property
     def _starts(self) -> list[int]:
         return [0, *itertools.accumulate(self.sizes)]
 
@@ -334,6 +362,10 @@ class MosaicGenerator(AbstractGenerator):
     def _groups(self) -> list[Index]:
         spans = [self.bins[self._span(column)] for column in range(len(self.sizes))]
         return [own - own.min() for own in spans]
+
+    def width(self, column: int) -> int:
+        """How many bins a joined column has."""
+        return self._wide[column]
 
     @cached_property
     def _wide(self) -> list[int]:
@@ -361,14 +393,14 @@ class MosaicGenerator(AbstractGenerator):
 
         return released_tables(self)
 
+    def kept(self) -> tuple[str, ...]:
+        """The releases of which it has tables as they left the vault."""
+        from nacre.methods.mosaic.tables import kept_names
+
+        return kept_names(self)
+
     def _check(self) -> None:
         """Raise ValueError unless sampling is well defined, whatever a file said."""
         from nacre.methods.mosaic.check import check
 
         check(self)
-
-
-def _look_up(table: Array, place: Index, total: Floats) -> None:
-    """Add each class's coefficients (C, cells) at the rows' places."""
-    for own, row in zip(table, total, strict=True):
-        row += own[place]

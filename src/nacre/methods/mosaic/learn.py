@@ -161,6 +161,7 @@ def bases(histograms: Histograms, pairs: Pairs) -> list[Basis]:
             histograms.in_order(column, group),
             int(group.max()) + 1,
             histograms.bin_families(column, group),
+            histograms.spikes(column, group),
         )
         for column, group in zip(pairs.joined, pairs.groups, strict=True)
     ]

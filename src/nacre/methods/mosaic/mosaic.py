@@ -22,6 +22,7 @@ from nacre.methods.heaps import MEANING, heaps_question
 from nacre.methods.method import AbstractMethod, Outlook
 from nacre.methods.mosaic.design import Design, design_of
 from nacre.methods.mosaic.finer import FINER, finer_question
+from nacre.methods.mosaic.tables import HISTOGRAMS, PAIRS, WHOLE
 from nacre.methods.mosaic.target import target_question
 from nacre.methods.randomness import public_rng
 from nacre.methods.settings import setting, settle
@@ -38,9 +39,7 @@ if TYPE_CHECKING:
     from nacre.vault import Plan, Vault
 
 
-SIZES, HISTOGRAMS, PAIRS = "number of rows", "histograms", "pairs of columns"
-WHOLE = "histograms of all rows"
-AGAIN = "pairs of columns again"
+SIZES, AGAIN = "number of rows", "pairs of columns again"
 LOOK = "values in heavy cells"
 SIZES_SHARE = 0.02  # of the budget, for the number of rows
 WIDE_FIRST = 0.5  # share of the histograms in tables of more columns than can be joined
@@ -275,12 +274,13 @@ class Mosaic(AbstractMethod):
 
     def learn(self, vault: Vault, plan: Plan, *, key: Any) -> MosaicGenerator:
         """Release histograms, bin by them, release pairs, then fit and teach."""
+        from nacre.methods.days import with_distances
         from nacre.methods.families import with_families
         from nacre.methods.mosaic.asking import ask_histograms, ask_pairs
         from nacre.methods.mosaic.finer import with_finer
         from nacre.methods.mosaic.learn import alone, refined
         from nacre.methods.mosaic.tables import with_tables
-        from nacre.methods.mosaic.zeros import cuts, structural_zeros, with_zeros
+        from nacre.methods.mosaic.zeros import cuts, out_of_bounds, structural_zeros, with_zeros
         from nacre.nets.threads import one_thread
 
         encoder: TableEncoder = vault.encoder  # type: ignore[assignment]
@@ -290,9 +290,12 @@ class Mosaic(AbstractMethod):
         design, histograms, target = seen.design, seen.histograms, seen.target
         if not rest:
             found = alone(histograms, design.most, label, encoder.layout)
-            return found.with_atoms(seen.atoms).with_heaps(seen.heaps).with_target(target)
+            found = found.with_atoms(seen.atoms).with_target(target)
+            found = found.with_heaps(seen.rounds.heaps, seen.rounds.calendars)
+            return with_distances(found, seen.rounds, histograms.total, public_rng(key))
         zeros = structural_zeros(encoder, design.columns)
         histograms = dataclasses.replace(histograms, begins=cuts(zeros, design.columns))
+        zeros |= out_of_bounds(encoder.layout, design.columns)
         histograms = with_families(histograms, encoder)
         order = _strongest(histograms, design.target)
         seen = dataclasses.replace(seen, histograms=histograms)
@@ -303,14 +306,15 @@ class Mosaic(AbstractMethod):
         with one_thread():
             histograms, plain = self._fitted(vault, design, histograms, pairs, label, rng)
         plain = with_tables(plain.with_atoms(seen.atoms), counts, loose)
-        plain, rest = plain.with_heaps(seen.heaps).with_target(target), rest[len(counted) :]
+        plain = plain.with_heaps(seen.rounds.heaps, seen.rounds.calendars).with_target(target)
+        rest = rest[len(counted) :]
         if rest and rest[0].name == FINER:
             plain = with_finer(vault, rest.pop(0), seen.places, histograms, counts, plain)
-        if design.classes == 1 or not self.teacher:
-            return plain
-        seen = dataclasses.replace(seen, histograms=histograms)
-        with one_thread():
-            return self._taught(vault, seen, pairs, plain, order, rest, rng)
+        if design.classes > 1 and self.teacher:
+            seen = dataclasses.replace(seen, histograms=histograms)
+            with one_thread():
+                plain = self._taught(vault, seen, pairs, plain, order, rest, rng)
+        return with_distances(plain, seen.rounds, histograms.total, rng)
 
     def _fitted(
         self,
@@ -391,7 +395,6 @@ def sizes_question(label: Label | None, given: str) -> Sum:
 
 
 def _strongest(histograms: Histograms, target: int | None) -> list[int]:
-    """The columns but a numeric label, those first that say most about the class."""
+    """The columns but a numeric label, those first that say most about the class, or vary most."""
     columns = [column for column in range(len(histograms.columns)) if column != target]
-    # Without classes the columns that vary most come first.
     return sorted(columns, key=lambda c: (-histograms.association(c), -histograms.entropy(c)))

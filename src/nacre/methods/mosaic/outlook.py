@@ -11,7 +11,8 @@ from nacre.histograms.cells import CodeColumn
 from nacre.histograms.weights import column_weights
 from nacre.methods.method import Outlook
 from nacre.methods.mosaic.design import Design
-from nacre.methods.mosaic.mosaic import AGAIN, HISTOGRAMS, PAIRS, WHOLE
+from nacre.methods.mosaic.mosaic import AGAIN
+from nacre.methods.mosaic.tables import HISTOGRAMS, PAIRS, WHOLE
 from nacre.methods.outlook import plain_numbers
 from nacre.rows import TableEncoder
 from nacre.vault import Sum

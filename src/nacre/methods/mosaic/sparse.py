@@ -8,7 +8,7 @@ cells that are not surely filled are few numbers' worth of evidence if they are 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,11 +37,13 @@ class Sparse:
         cells: (D, D) ones in such cells of sparse tables.
         most: (K, K) what those of each table hold together, at most.
         precision: (K, K) of that; zero for tables that are not sparse.
+        never: by pair of columns, the cells of which a rule says that none can hold rows.
     """
 
     cells: Array
     most: Array
     precision: Array
+    never: Mapping[tuple[int, int], NDArray[np.bool_]] = dataclasses.field(default_factory=dict)
 
     @staticmethod
     def of(pairs: Pairs, blocks: Sequence[tuple[int, int]], total: float) -> Sparse:
@@ -74,7 +76,7 @@ class Sparse:
             cells[left, right], cells[right, left] = ~surely, ~surely.T
             most[i, j] = most[j, i] = max(rest, 0.0) / total + error
             precision[i, j] = precision[j, i] = error**-2
-        return Sparse(cells, most, precision)
+        return Sparse(cells, most, precision, pairs.zeros)
 
 
 def _independent(table: Array) -> Array:
@@ -104,14 +106,18 @@ def find_links(moments: Array, sparse: Sparse, blocks: Sequence[tuple[int, int]]
         left, right = slice(*blocks[i]), slice(*blocks[j])
         model = moments[left, right] / moments[left, right].sum()
         empty = sparse.cells[left, right] > 0
-        held = float(model[empty].sum())
-        if held - sparse.most[i, j] < WORTH:
+        never = sparse.never.get((i, j), np.zeros_like(empty))
+        held, lost, most = float(model[empty].sum()), float(model[never].sum()), sparse.most[i, j]
+        wrong = max(held - most, lost - NEVER)
+        if wrong < WORTH:
             continue
-        wanted = model * np.where(empty, sparse.most[i, j] / held, 1.0)
+        wanted = model * np.where(empty, min(most / max(held, 1e-12), 1.0), 1.0)
+        # Of what cells that are not surely filled may hold together, these hold nothing.
+        wanted *= np.where(never, min(NEVER / max(lost, 1e-12), 1.0), 1.0)
         for _ in range(ROUNDS):
             wanted *= (model.sum(1) / np.maximum(wanted.sum(1), 1e-12))[:, None]
             wanted *= model.sum(0) / np.maximum(wanted.sum(0), 1e-12)
-        found.append((held - sparse.most[i, j], directed(i, j, wanted)))
+        found.append((wrong, directed(i, j, wanted)))
     return as_forest([link for _, link in sorted(found, key=lambda each: -each[0])])
 
 

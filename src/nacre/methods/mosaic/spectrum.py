@@ -24,6 +24,8 @@ Basis = tuple[Array, Index]
 """Orthonormal columns over the bins of a column, the mean first, and the group of each."""
 
 SMALLEST = 1e-9  # a singular value that is not zero
+LEFT = 1e-6  # the length of what is left of a vector that others do not span
+SLOW = 2  # waves that come before spikes: the mean, and what rises along all bins
 SURE = 2.0  # deviations of a sum of squares above its expectation
 FAINT = 0.003  # noise of a count, as a share of all rows, from which on links are faint in it
 
@@ -65,23 +67,54 @@ class Spectrum:
         return Spectrum(basis, groups, contrasts(sides), class_groups, most)
 
 
-def waves(ordered: int, bins: int, families: Sequence[Index] = ()) -> Basis:
+def waves(
+    ordered: int,
+    bins: int,
+    families: Sequence[Index] = (),
+    spikes: NDArray[np.bool_] | None = None,
+) -> Basis:
     """Orthonormal columns and the group of each: means, octaves of cosines, single bins, contrasts.
 
-    Bins beyond those in order ('missing') are vectors by themselves.  Where bins without an order
-    belong to `families`, contrasts between these come first, those of the coarsest order before
-    finer ones, and each order's are a group: what links a family is not lost among its members.
+    Bins beyond those in order ('missing') are vectors by themselves.  So is what the slowest waves
+    leave of each of the `spikes` among the ordered bins: rows that share a value may be others than
+    those beside them, which faster waves of all bins would tell of together.  Where bins without an
+    order belong to `families`, contrasts between these come first, those of the coarsest order
+    before finer ones, and each order's are a group: what links a family is not lost among its
+    members.
     """
     basis, group = np.eye(bins), np.arange(bins)
     if not ordered and not len(families):
         return contrasts(bins), np.minimum(group, 1)
     if not ordered:
         return nested_contrasts(bins, families)
-    basis[:ordered, :ordered] = dct(np.eye(ordered), axis=0, norm="ortho").T
-    octave = 1 + np.floor(np.log2(np.maximum(np.arange(ordered), 1))).astype(np.int64)
-    group[:ordered] = np.where(np.arange(ordered) > 0, octave, 0)
-    group[ordered:] = group[:ordered].max() + 1 + np.arange(bins - ordered)
+    size = np.arange(ordered)
+    cosines = dct(np.eye(ordered), axis=0, norm="ortho").T
+    octave = np.where(size > 0, 1 + np.floor(np.log2(np.maximum(size, 1))), 0).astype(np.int64)
+    if spikes is not None and spikes[:ordered].any():
+        alone = np.eye(ordered)[:, spikes[:ordered]]
+        cosines, place = _before(cosines, alone, SLOW)
+        octave = np.r_[octave, octave.max() + 1 + np.arange(alone.shape[1])][place]
+        octave = np.unique(octave, return_inverse=True)[1]
+    basis[:ordered, :ordered], group[:ordered] = cosines, octave
+    group[ordered:] = octave.max() + 1 + np.arange(bins - ordered)
     return basis, group
+
+
+def _before(vectors: Array, more: Array, first: int) -> tuple[Array, Index]:
+    """An orthonormal basis: of the `first` vectors, then of `more`, then of the other vectors.
+
+    Each is what those before it leave; also of which one, where more come after all vectors.
+    """
+    every, size = np.column_stack([vectors, more]), vectors.shape[1]
+    order = np.r_[0:first, size : every.shape[1], first:size]
+    found, place = np.zeros((len(vectors), 0)), list[int]()
+    for each in order.tolist():
+        left = every[:, each]
+        for _ in range(2):  # once more for what rounding has left
+            left = left - found @ (found.T @ left)
+        if (length := float(np.linalg.norm(left))) > LEFT and found.shape[1] < len(vectors):
+            found, place = np.column_stack([found, left / length]), [*place, each]
+    return found, np.array(place)
 
 
 def nested_contrasts(bins: int, families: Sequence[Index]) -> Basis:

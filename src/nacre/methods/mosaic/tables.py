@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from nacre.methods.mosaic.learn import Loose, Pairs
 
 Index = NDArray[np.int64]
+HISTOGRAMS, PAIRS = "histograms", "pairs of columns"  # the names of releases that may be kept
+WHOLE = "histograms of all rows"
 MOST = 4_000_000  # counts that a model file keeps
 
 
@@ -133,6 +135,13 @@ def _by_target(
             axes, part = axes[1:], part[classes, np.arange(len(classes))]
         found.append(CrossTable(axes, part, np.full(part.shape, g.noise[place])))
     return found
+
+
+def kept_names(generator: MosaicGenerator) -> tuple[str, ...]:
+    """The releases whose answers the generator keeps."""
+    g = generator
+    kept = {HISTOGRAMS: g.counts, WHOLE: g.whole_counts, PAIRS: g.pair_counts}
+    return tuple(name for name, counts in kept.items() if counts is not None)
 
 
 def joined_pairs(generator: MosaicGenerator) -> list[tuple[int, int]]:

@@ -2,7 +2,8 @@
 
 A rule of two columns is tried on both ends of every cell of each.  A pair of cells that breaks it
 whatever the values inside is a structural zero: its noisy count is noise, and the mixture is kept
-from it as from cells that are surely empty.  All of it follows from the schema: it costs nothing.
+from it as from cells that are surely empty.  So is a distance from a column that always ends beyond
+the bounds of what it stands for.  All of it follows from the schema: it costs nothing.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.histograms.cells import CodeColumn, Column, column_name
+from nacre.histograms.cells import CodeColumn, Column, NumberColumn, column_name
 from nacre.methods.mosaic.learn import Pairs
 from nacre.rows import TableEncoder
+from nacre.schema import Layout, Tie
 from nacre.schema.columns.scale import Scale
 from nacre.schema.constraints.condition import Among, ColumnValues
 from nacre.schema.constraints.constraint import Rule
@@ -32,7 +34,8 @@ def structural_zeros(
 ) -> dict[tuple[int, int], Mask]:
     """For pairs of columns that rules speak of, which pairs of cells cannot be.
 
-    Columns that are modeled as differences keep their rule by themselves; rules of times whose days
+    Columns that are modeled as differences keep their rule by themselves (for their bounds see
+    `out_of_bounds`); rules of times whose days
     are modeled apart, and of more than two columns, are left to what is drawn.  Of a rule that
     demands several things each is a rule by itself.
     """
@@ -49,6 +52,43 @@ def structural_zeros(
             never = _broken(rule, names, [columns[place] for place in pair], encoder)
             found[pair] = found.get(pair, np.zeros_like(never)) | never
     return {pair: never for pair, never in found.items() if never.any()}
+
+
+def out_of_bounds(layout: Layout, columns: Sequence[Column]) -> dict[tuple[int, int], Mask]:
+    """For distances and what they are from, which pairs of cells lie beyond the column's bounds.
+
+    However far inside their cells the two are.  What both ends of a chain are from each other is
+    not known from any pair.  Bins do not begin where these do: that is in nearly every cell.
+    """
+    place = {c.number: k for k, c in enumerate(columns) if not isinstance(c, CodeColumn)}
+    found = {}
+    for number, each in enumerate(layout.numbers):
+        tie = each.tie
+        if tie is None or layout.numbers[tie.anchor].tie is not None:
+            continue
+        anchor, own = columns[place[tie.anchor]], columns[place[number]]
+        if isinstance(anchor, CodeColumn) or isinstance(own, CodeColumn):
+            continue
+        ends = tie.ticks(anchor.cells.low, 0), tie.ticks(anchor.cells.high, tie.a_day - 1)
+        least, most = (_starts(tie, anchor, each) for each in ends)
+        # The later it begins, the shorter a distance upwards has to be, and the longer downwards.
+        low = tie.line.reach(most)[0], tie.line.reach(least)[0]
+        high = tie.line.reach(least)[1], tie.line.reach(most)[1]
+        up = tie.line.up > 0
+        never = np.zeros((anchor.size, own.size), bool)
+        never[:, : own.cells.size] = (own.cells.high < low[not up][:, None]) | (
+            own.cells.low > high[not up][:, None]
+        )
+        if never.any():
+            pair = place[tie.anchor], place[number]
+            found[min(pair), max(pair)] = never if pair[0] < pair[1] else never.T
+    return found
+
+
+def _starts(tie: Tie, anchor: NumberColumn, ends: Index) -> Index:
+    """Where distances from one end of each cell begin, gaps included."""
+    gaps = np.arange(anchor.size) >= len(ends)
+    return tie.line.start(np.r_[ends, np.zeros(int(gaps.sum()), np.int64)], gaps)
 
 
 def cuts(zeros: dict[tuple[int, int], Mask], columns: Sequence[Column]) -> dict[int, Mask]:
