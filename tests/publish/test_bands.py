@@ -1,5 +1,7 @@
 """What noise leaves open of each column: bands, bounds of distances, bins."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -122,6 +124,31 @@ def test_a_number_of_many_cells_is_told_in_stretches(copied):
         held.append(band.at_least <= np.abs(apart).sum() / 2 <= band.at_most)
         assert band.at_most < 0.35  # in cells: about 0.8
     assert sum(held) >= 23
+
+
+def test_what_a_share_is_told_in_is_said():
+    """A shifted number shows a difference in its cells; another of as many, only in stretches."""
+    rng, ticks = np.random.default_rng(6), np.arange(240)
+    schema = Schema({"moved": Integer(low=0, high=239), "same": Integer(low=0, high=239)})
+    values = np.clip(rng.normal(100, 30, 10_000), 0, 239).astype(int)
+    truth = np.bincount(values, minlength=240).astype(np.float64)
+    frame = pd.DataFrame({"moved": np.clip(values + 25, 0, 239), "same": values})
+    measured = [
+        ("t", Measurement(name, ticks, ticks, truth + rng.normal(0, 20.0, 240), 20.0))
+        for name in schema.names
+    ]
+    found = {band.column: band for band in bands(encoded(frame, schema), measured)}
+    assert (found["moved"].told_in, found["same"].told_in) == ("in 240 cells", "in 24 stretches")
+    assert found["moved"].at_least > 0 and found["moved"].at_most > 0.2
+    doubtful = dataclasses.replace(found["moved"], at_least=0.009, at_most=0.69)
+    said = " ".join(each.text for each in find([doubtful, found["same"]], [], schema))
+    assert "they may be off by so much: moved (69% in 240 cells)" in said
+    assert "A difference beyond noise shows in moved (at least 0.9%)." in said
+    assert "in the cells that were counted, whose noise adds up" in said
+    few = Schema({"moved": Integer(low=0, high=9)})
+    short = Measurement("moved", ticks[:10], ticks[:10], np.full(10, 1000.0), 20.0)
+    (band,) = bands(encoded(frame[["moved"]] % 10, few), [("t", short)])
+    assert band.told_in == ""
 
 
 def test_too_few_rows_leave_everything_open():

@@ -39,6 +39,7 @@ class Band:
             in them it lies nobody has counted: a value that many rows share may be lost there.
         stretches: (cells,) where a number has so many cells that noise alone fills the distance,
             the stretch of each, in which all three are meant instead; None for cells.
+        cells: of such a number, how many cells there are.
         source: the release that it rests on.
     """
 
@@ -52,7 +53,15 @@ class Band:
     at_most: float | None = None
     inside: float | None = None
     stretches: NDArray[np.int64] | None = None
+    cells: int | None = None
     source: str = ""
+
+    @property
+    def told_in(self) -> str:
+        """In what the distance of a number of many cells is told; nothing for all others."""
+        if self.stretches is not None:
+            return f"in {int(self.stretches.max()) + 1} stretches"
+        return "" if self.cells is None else f"in {self.cells} cells"
 
 
 def bands(
@@ -133,6 +142,7 @@ def _band(
         at_most=distance.at_most,
         inside=_inside(m, distance.stretches, n - spread, z),
         stretches=distance.stretches,
+        cells=None if stretches is None else len(m.counts),
         source=source,
     )
 

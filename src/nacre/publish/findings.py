@@ -53,12 +53,12 @@ def _columns(known: Sequence[Band], *, every: bool) -> Iterator[Finding]:
     rest = sorted((b for b in known if b not in wrong), key=lambda b: -_most(b))
     doubtful = [b for b in rest if _most(b) > AVOID_TV]
     if doubtful:
-        said = listed([f"{b.column} ({percent(_most(b))})" for b in doubtful], SHOWN)
+        said = listed([f"{b.column} ({_told(b)})" for b in doubtful], SHOWN)
         yield Finding(
             "care",
             "Columns",
             f"Noise hides how right these are; they may be off by so much: {said.text}."
-            f"{_unseen(doubtful)}",
+            f"{_seen(doubtful)}",
             _most(doubtful[0]),
             said.rest,
         )
@@ -78,10 +78,20 @@ def _columns(known: Sequence[Band], *, every: bool) -> Iterator[Finding]:
         )
 
 
-def _unseen(doubtful: Sequence[Band]) -> str:
-    if any(map(_least, doubtful)):
-        return ""
-    return " What was counted shows no difference beyond noise."
+def _told(band: Band) -> str:
+    """How far off a column may be, and in what that was told."""
+    return f"{percent(_most(band))} {band.told_in}".rstrip()
+
+
+def _seen(doubtful: Sequence[Band]) -> str:
+    """Whether there is a difference beyond noise, and why the largest shares are so large."""
+    seen = [band for band in doubtful if _least(band)]
+    if not seen:
+        return " What was counted shows no difference beyond noise."
+    said = listed([f"{band.column} (at least {percent(_least(band))})" for band in seen], SHOWN)
+    cells = any(band.stretches is None and band.cells is not None for band in seen)
+    why = " That is seen in the cells that were counted, whose noise adds up." if cells else ""
+    return f" A difference beyond noise shows in {said.text}.{why}"
 
 
 def drowned(band: Band) -> bool:

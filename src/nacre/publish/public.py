@@ -92,8 +92,7 @@ class PublicReport:
             lines += ["", "  How much of each column may be in the wrong bin (95% confidence)"]
             for band in sorted(known, key=lambda b: -(b.at_most or 0))[:LISTED]:
                 reach = f"{percent(band.at_least or 0):>6} to {percent(band.at_most or 0):>6}"
-                if band.stretches is not None:
-                    reach += f"  in {int(band.stretches.max()) + 1} stretches"
+                reach += f"  {band.told_in}" if band.told_in else ""
                 reach = "not known: all noise" if drowned(band) else reach
                 lines += [f"    {band.column:{width}}  {reach}"]
             if len(known) > LISTED:
@@ -171,5 +170,6 @@ def _column(band: Band) -> dict[str, Any]:
         "at_least": band.at_least,
         "at_most": band.at_most,
         "stretches": None if band.stretches is None else int(band.stretches.max()) + 1,
+        "cells": band.cells,
         "source": band.source or None,
     }

@@ -22,8 +22,10 @@ MEASURED = (
     "confidence for all bins of a figure together. The percentage is the largest share of the rows "
     "that may then be in the wrong cell; a bin that is drawn may hold several. “By cells” says "
     "that many rows lie in cells of several values, and where inside was not compared; “in "
-    "stretches”, that cells were so many that only stretches of them could be. This is about noise "
-    "alone: the private rows are themselves a sample of the world. Least certain first."
+    "stretches”, that cells were so many that only stretches of them could be. Where a number of "
+    "cells is named, they are as many, and a difference shows in them although their noise adds "
+    "up. This is about noise alone: the private rows are themselves a sample of the world. Least "
+    "certain first."
 )
 NOT_MEASURED = (
     "The synthetic table’s own columns. How close they are to the private ones is not known here: "
@@ -69,9 +71,9 @@ def _bound(band: Band) -> str:
 
 def _where(band: Band) -> str:
     """In what the distance was told, if not in single values."""
-    if band.stretches is not None:
-        return f", in {len(np.unique(band.stretches))} stretches"
-    return ", by cells" if (band.inside or 0.0) > CARE_TV else ""
+    if band.stretches is None and (band.inside or 0.0) > CARE_TV:
+        return ", by cells" if band.cells is None else f", by {band.cells} cells"
+    return f", {band.told_in}" if band.told_in else ""
 
 
 def _level(band: Band) -> str | None:
