@@ -19,10 +19,18 @@ from nacre.embed.marginals import cell_places, single_features, table_features
 from nacre.embed.rounds import round_features
 from nacre.histograms.calendars import dated
 from nacre.histograms.cells import NumberColumn, table_columns
+from nacre.histograms.histograms import Histograms
 from nacre.histograms.weights import NORM, column_weights
 from nacre.methods.heaps import heaps_question
 from nacre.methods.mosaic.finer import finer_question
 from nacre.methods.mosaic.mosaic import Mosaic
+from nacre.methods.mosaic.shifts import (
+    numbers_of,
+    rank_scores,
+    shift_features,
+    shifts_question,
+    unit_of,
+)
 from nacre.methods.mosaic.tables import WHOLE
 from nacre.methods.mst import MST
 from nacre.methods.standardize import CELLS, scale_questions
@@ -160,6 +168,18 @@ def histograms_of_all_rows():
     return single_features(places, column_weights(columns)), question.bound
 
 
+def shifts_of_numbers():
+    """Polynomials of the ranks of two numbers, by class, as Mosaic asks for them in wide tables."""
+    columns = table_columns(ENCODER.layout, None, 512)
+    counts = np.ones((1, sum(column.size for column in columns)))
+    histograms, numbers = Histograms.of(columns, 100 * counts, 0.0), numbers_of(columns, None)
+    unit = unit_of(len(numbers), NORM)
+    scores = [rank_scores(histograms, column) for column in numbers]
+    places = cell_places(ENCODER.layout, columns)
+    question = shifts_question(len(numbers), 1, LABEL, NORM, 1.0, "")
+    return shift_features(places, columns, numbers, scores, unit), question.bound
+
+
 def block(*segments, **more):
     return Bound(segments=tuple(Segment(**s) for s in segments), **more)
 
@@ -202,6 +222,7 @@ CASES = {
     "histograms of numbers": histograms_of_numbers(),
     "weighted histograms": weighted_histograms(),
     "histograms of all rows": histograms_of_all_rows(),
+    "shifts of numbers": shifts_of_numbers(),
     "wild sparse": (wild_sparse, block({"size": 2, "norm": 5.0}, {"size": 2, "norm": 7.0})),
     "lying products": (wild_products, block({"size": 2, "norm": 0.5}, {"size": 6, "norm": 1.0})),
     "products by label": (
@@ -212,6 +233,7 @@ CASES = {
 # Features whose rows never point far enough apart to reach the bound of replacing one by another.
 LOOSE = {
     ("lying non-negative floats", Adjacency.REPLACE_ONE),
+    ("shifts of numbers", Adjacency.REPLACE_ONE),  # no square of a rank is far below its mean
     ("wild sparse", Adjacency.REPLACE_ONE),
     ("lying products", Adjacency.REPLACE_ONE),
     ("products by label", Adjacency.REPLACE_ONE),

@@ -30,6 +30,7 @@ from nacre.methods.mosaic.counting import Answer, Counting, plan_counting
 from nacre.methods.mosaic.design import Design
 from nacre.methods.mosaic.learn import Loose, Pairs
 from nacre.methods.mosaic.mosaic import LOOK
+from nacre.methods.mosaic.shifts import numbers_of
 from nacre.methods.mosaic.tables import WHOLE
 from nacre.methods.mosaic.target import Target
 from nacre.rows import TableEncoder
@@ -131,9 +132,18 @@ def _ask_atoms(
 
 
 def ask_pairs(
-    vault: Vault, seen: Seen, order: list[int], questions: Sequence[Sum], bins: int
+    vault: Vault,
+    seen: Seen,
+    order: list[int],
+    questions: Sequence[Sum],
+    bins: int,
+    *,
+    shifted: bool = False,
 ) -> tuple[Loose, Pairs]:
-    """Bins from the histograms, then counts of their pairs; those that are worth it once more."""
+    """Bins from the histograms, then counts of their pairs; those that are worth it once more.
+
+    Numbers that are not joined are counted no more if their shifts are known.
+    """
     design, histograms = seen.design, seen.histograms
     target = None if seen.target is None else (seen.target.column, seen.target.group)
     noise = [vault.noise(question) for question in questions]
@@ -147,6 +157,7 @@ def ask_pairs(
         noise=sum(deviation(each) ** -2 for each in noise) ** -0.5,
         by_class=design.by_class,
         target=target,
+        apart=numbers_of(seen.design.columns, None) if shifted else (),
     )
     answers = [_ask_tables(vault, questions[0], seen, counting, counting.weights)]
     for question, each in zip(questions[1:], noise[1:], strict=True):

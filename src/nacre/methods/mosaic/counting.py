@@ -162,19 +162,20 @@ def plan_counting(
     noise: float,
     by_class: bool,
     target: tuple[int, Index] | None = None,
+    apart: Sequence[int] = (),
 ) -> Counting:
     """The finest counting of at most `most` joined columns that noise and `size` allow.
 
     `order` lists the columns, those first that should be joined; `noise` is the deviation of a
     release in which a row's norm is `norm`.  Columns are joined only while bins of `SEEN` are
     three noise deviations above zero.  The `target` is a numeric label and the class of each of its
-    cells.
+    cells; columns `apart` are counted in pairs or not at all.
     """
     own = {} if target is None else {target[0]: target[1]}
     unusual = np.array([1 - table.sum(0).max() / histograms.total for table in histograms.cleaned])
     for count in _counts(min(most, len(order))):
         joined = tuple(sorted(order[:count]))
-        loose = tuple(sorted(order[count:])) if by_class else ()
+        loose = tuple(sorted({*order[count:]}.difference(apart))) if by_class else ()
         crowd = _crowd(np.full(len(loose), LOOSE), unusual[list(loose)])
         tables = count * (count - 1) / 2 + TARGET**2 * count * len(own)
         weight = norm / math.sqrt(tables + crowd + 1e-9)

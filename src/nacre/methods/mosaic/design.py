@@ -45,6 +45,11 @@ class Design:
     target: int | None
 
     @property
+    def wide(self) -> bool:
+        """Whether there are more columns than pairs can be counted of."""
+        return len(self.columns) - (self.target is not None) > self.joined
+
+    @property
     def adapts(self) -> bool:
         """Whether a number has so many cells that a small table is better seen through fewer.
 

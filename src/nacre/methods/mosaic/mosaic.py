@@ -43,6 +43,7 @@ SIZES, AGAIN = "number of rows", "pairs of columns again"
 LOOK = "values in heavy cells"
 SIZES_SHARE = 0.02  # of the budget, for the number of rows
 WIDE_FIRST = 0.5  # share of the histograms in tables of more columns than can be joined
+WIDE_WHOLE = 0.6  # of that of histograms by class there, if all columns are numbers, to all rows'
 FEW_CLASSES = 2  # so many hardly add to the noise of their sum
 TICKS = 50_000  # that the look for single values counts at most
 
@@ -128,6 +129,14 @@ class Mosaic(AbstractMethod):
         high=0.9,
         or_zero=True,
     )
+    shifts: float = setting(
+        0.5,
+        "of what the histograms leave in tables of more columns than pairs are counted of, the "
+        "share for where each class's numbers lie among all; 0 for none",
+        low=0.001,
+        high=0.9,
+        or_zero=True,
+    )
     components: int = setting(300, "how many products each mixture has", low=1, high=10_000)
     fits: int = setting(
         8, "how many mixtures are fitted, to be drawn from in turn", low=1, high=1000
@@ -187,12 +196,13 @@ class Mosaic(AbstractMethod):
             unit=float(column_weights(design.columns).min()),
             meaning="how many rows lie in each cell of each column" + given,
         )
+        shifts, wider = self._shifts(design, label, 1.0 - self._first(design) - spent, given)
         if design.classes > 1 and design.joined > 1 and self.whole:
             every = dataclasses.replace(
                 first,
                 name=WHOLE,
                 bound=Bound(segments=(Segment(size=cells, norm=NORM, signed=False),)),
-                share=self.whole * first.share,
+                share=(self.whole + wider) * first.share,
                 meaning="how many rows lie in each cell of each column",
             )
             first = dataclasses.replace(first, share=first.share - every.share)
@@ -202,7 +212,8 @@ class Mosaic(AbstractMethod):
         if design.joined < 2:
             return (*before, *look)
         several = self.several if design.crossed else 0.0
-        rest = 1.0 - self._first(design) - spent
+        rest = 1.0 - self._first(design) - spent - sum(question.share for question in shifts)
+        look = (*look, *shifts)
         finer = finer_question(design.columns, design.joined, NORM, rest * self.finer)
         values = () if finer is None else (finer,)
         counts = Segment(size=design.size, norm=NORM, signed=False)
@@ -232,6 +243,24 @@ class Mosaic(AbstractMethod):
 
         crossing = crossing_questions(design.crossed, label, rest * several)
         return *before, *look, second, *values, *crossing
+
+    def _shifts(
+        self, design: Design, label: Label | None, rest: float, given: str
+    ) -> tuple[tuple[Sum, ...], float]:
+        """The sums of numbers' ranks in wide tables; how much more all rows' histograms get then.
+
+        So much less do histograms by class, which say little beside these sums.
+        """
+        from nacre.methods.mosaic.shifts import numbers_of, shifts_question
+
+        numbers = len(numbers_of(design.columns, design.target))
+        if not (design.wide and design.classes > 1 and numbers and self.shifts):
+            return (), 0.0
+        part = numbers / len(design.columns)
+        stretches = 1 if design.target is None else design.classes
+        share = rest * self.shifts * part
+        question = shifts_question(numbers, stretches, label, NORM, share, given)
+        return (question,), WIDE_WHOLE * part * (1 - self.whole)
 
     def _look(self, encoder: TableEncoder, design: Design) -> tuple[Sum, ...]:
         """The looks for single values and for heaps, if there is anything to look at."""
@@ -279,6 +308,7 @@ class Mosaic(AbstractMethod):
         from nacre.methods.mosaic.asking import ask_histograms, ask_pairs
         from nacre.methods.mosaic.finer import with_finer
         from nacre.methods.mosaic.learn import alone, refined
+        from nacre.methods.mosaic.shifts import SHIFTS, with_shifts
         from nacre.methods.mosaic.tables import with_tables
         from nacre.methods.mosaic.zeros import cuts, out_of_bounds, structural_zeros, with_zeros
         from nacre.nets.threads import one_thread
@@ -297,10 +327,14 @@ class Mosaic(AbstractMethod):
         histograms = dataclasses.replace(histograms, begins=cuts(zeros, design.columns))
         zeros |= out_of_bounds(encoder.layout, design.columns)
         histograms = with_families(histograms, encoder)
+        shifted = rest[0].name == SHIFTS
+        if shifted:
+            seen = dataclasses.replace(seen, histograms=histograms)
+            histograms = with_shifts(vault, rest.pop(0), seen)
         order = _strongest(histograms, design.target)
         seen = dataclasses.replace(seen, histograms=histograms)
         counted = [question for question in rest if question.name in (PAIRS, AGAIN)]
-        loose, counts = ask_pairs(vault, seen, order, counted, self.bins)
+        loose, counts = ask_pairs(vault, seen, order, counted, self.bins, shifted=shifted)
         histograms, pairs = refined(histograms, loose), with_zeros(counts, zeros)
         rng = public_rng(key)
         with one_thread():
