@@ -16,6 +16,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nacre.schema import Encoded, Schema
 from nacre.schema.columns.column import Column
@@ -39,6 +40,29 @@ class Constant:
     column: str
     place: int | None
 
+    @property
+    def premise(self) -> set[str]:
+        """The columns that it follows from."""
+        return {name for condition in self.rule.premise for name in condition.names}
+
+    def demanded(self, view: ColumnValues) -> NDArray[np.bool_]:
+        """The rows of which it is demanded."""
+        found = np.ones(view.rows, bool)
+        for condition in self.rule.premise:
+            found &= condition.truth(view)[0]
+        return found
+
+    def set_in(self, rows: Encoded, column: Column, where: NDArray[np.bool_]) -> None:
+        """Set the value in these rows, in place."""
+        layout, place = rows.layout, self.place
+        if column.size is not None:
+            gap = column.size - 1
+            rows.codes[where, layout.code(self.column)] = gap if place is None else place
+            return
+        rows.ticks[where, layout.number(self.column)] = 0 if place is None else place
+        if column.nullable:
+            rows.codes[where, layout.code(self.column, "missing")] = place is None
+
 
 def find_constants(schema: Schema, bound: Collection[str]) -> tuple[Constant, ...]:
     """The constants that the schema's rules demand under a premise.
@@ -54,12 +78,12 @@ def find_constants(schema: Schema, bound: Collection[str]) -> tuple[Constant, ..
             continue
         for rule in whole.parts:
             (demand,) = rule.demands
-            premise = {name for condition in rule.premise for name in condition.names}
-            if not isinstance(demand, Among) or demand.name in premise or demand.name in bound:
+            if not isinstance(demand, Among) or demand.name in bound:
                 continue
             known, place = _place(demand, schema.columns[demand.name])
-            if known:
-                found.append(Constant(rule, demand.name, place))
+            constant = Constant(rule, demand.name, place)
+            if known and demand.name not in constant.premise:
+                found.append(constant)
     return tuple(found)
 
 
@@ -81,7 +105,7 @@ def set_constants(
         for constant in constants:
             broken = ~constant.rule.holds(view)
             if broken.any():
-                _set(rows, constant, columns[constant.column], broken)
+                constant.set_in(rows, columns[constant.column], broken)
                 view, done = ColumnValues.of(columns, rows), False
         if done:
             break
@@ -121,29 +145,10 @@ def _exchange(
     bound = np.zeros(len(rows), bool)
     for other in constants:
         if other.column == name:
-            bound |= _demanded(other.rule, view)
+            bound |= other.demanded(view)
     spare = ~bound & ~rows.missing(name) & (rows.ticks[:, place] == constant.place)
     lack = np.flatnonzero(~constant.rule.holds(view) & ~rows.missing(name))
     some = rng.permutation(np.flatnonzero(spare))[: len(lack)]
     lack = rng.permutation(lack)[: len(some)]
     rows.ticks[some, place] = rows.ticks[lack, place]
     rows.ticks[lack, place] = constant.place
-
-
-def _demanded(rule: Rule, view: ColumnValues) -> np.ndarray:
-    """The rows of which the rule demands something."""
-    found = np.ones(view.rows, bool)
-    for condition in rule.premise:
-        found &= condition.truth(view)[0]
-    return found
-
-
-def _set(rows: Encoded, constant: Constant, column: Column, where: np.ndarray) -> None:
-    layout, name, place = rows.layout, constant.column, constant.place
-    if column.size is not None:
-        gap = column.size - 1
-        rows.codes[where, layout.code(name)] = gap if place is None else place
-        return
-    rows.ticks[where, layout.number(name)] = 0 if place is None else place
-    if column.nullable:
-        rows.codes[where, layout.code(name, "missing")] = place is None

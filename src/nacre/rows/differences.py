@@ -9,6 +9,7 @@ satisfies the constraint.  All of it follows from the schema, and maps each row 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any, final
@@ -17,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.errors import NacreError
-from nacre.rows.constants import find_constants
+from nacre.rows.constants import Constant, find_constants
 from nacre.rows.times import part_of
 from nacre.schema.columns.column import Column
 from nacre.schema.columns.moment import Datetime, iso_day
 from nacre.schema.columns.numeric import LARGEST_INTEGER, Integer, Real
 from nacre.schema.columns.scale import Scale
 from nacre.schema.columns.timed import DAY, Timed
-from nacre.schema.constraints.condition import Order
+from nacre.schema.constraints.condition import ColumnValues, Order
 from nacre.schema.constraints.statement import MIRRORED
 from nacre.schema.layout import Code, Encoded, Layout, Tie
 from nacre.schema.line import Line
@@ -79,22 +80,33 @@ def find_differences(schema: Schema) -> tuple[Difference, ...]:
     """The columns that are modeled by differences: public, from bounds and constraints alone.
 
     Each column is replaced once at most, and following the anchors never leads back.  A column of
-    which a rule demands one value (`balance = 0 if status = paid`) is left as it is: as a distance
-    that value would be another one in every row.
+    which a rule demands one value because of one that is replaced itself is left as it is.
     """
     found: dict[str, Difference] = {}
-    demanded = {constant.column for constant in find_constants(schema, ())}
     for rule in schema.rules:
         if rule.kind != "rule" or rule.premise:
             continue
         for order in rule.demands:
-            if not isinstance(order, Order) or demanded & {order.left, order.right}:
+            if not isinstance(order, Order):
                 continue
             for each in _candidates(order, schema):
                 if each.column not in found and _short(found | {each.column: each}, schema):
                     found[each.column] = each
                     break
-    return tuple(found.values())
+    return tuple(_apart(found, find_constants(schema, ())).values())
+
+
+def _apart(found: dict[str, Difference], constants: Sequence[Constant]) -> Mapping[str, Difference]:
+    """Those whose demanded values follow from columns that are not replaced.
+
+    They are set before a row is added up, when it is not known what a sum will be.
+    """
+    for constant in constants:
+        if constant.premise & found.keys():
+            left = {k: d for k, d in found.items() if constant.column not in (k, d.anchor)}
+            if len(left) < len(found):
+                return _apart(left, constants)
+    return found
 
 
 def _short(found: Mapping[str, Difference], schema: Schema) -> bool:
@@ -262,36 +274,68 @@ class Differences:
         time, step = layout.number(part_of(each.anchor)), line.anchor_step
         return Tie(anchor, missing, line, time, DAY // step, line.anchor_first % DAY // step)
 
+    @cached_property
+    def _constants(self) -> Mapping[str, Sequence[Constant]]:
+        """The values that rules demand of columns that are replaced or anchors, by column."""
+        tied = {name for each in self.stated for name in (each.column, each.anchor)}
+        found: dict[str, list[Constant]] = {}
+        for constant in find_constants(self.schema, ()):
+            if constant.column in tied and not constant.premise & self._replaced:
+                found.setdefault(constant.column, []).append(constant)
+        return found
+
     def subtract(self, rows: Encoded) -> Encoded:
         """Encoded rows of the table as rows of `modeled`.
 
-        A row that breaks the constraint gets the difference 0. Beside a missing anchor the column
-        is measured from its own bound, so that no value is lost.
+        A row that breaks the constraint gets the difference 0, and so does one of which a rule
+        demands the value (`paid = 0 if status = rejected`): as a distance it would be another one
+        in every row.  Beside a missing anchor the column is measured from its own bound, so that
+        no value is lost.
         """
         if not self.stated:
             return rows
-        ticks = rows.ticks.copy()
+        ticks, view = rows.ticks.copy(), ColumnValues.of(self.schema.columns, rows)
         for each, line in self._lines.items():
             place = rows.layout.number(each.column)
             away = line.up * (rows.ticks[:, place] - _start(rows, each, line))
             ticks[:, place] = np.clip(away, 0, line.most)
             ticks[rows.missing(each.column), place] = 0
+            for constant in self._constants.get(each.column, ()):
+                ticks[constant.demanded(view), place] = 0
         return dataclasses.replace(rows, ticks=ticks, layout=self.modeled.layout)
 
     def add(self, rows: Encoded) -> Encoded:
-        """The inverse of `subtract`; rows that leave a column's bounds are no longer `valid`."""
+        """The inverse of `subtract`; rows that leave a column's bounds are no longer `valid`.
+
+        Values that rules demand are set: of an anchor before anything is counted from it.
+        """
         if not self.stated:
             return rows
-        layout = self.schema.layout
+        layout, columns = self.schema.layout, self.schema.columns
         found = dataclasses.replace(
-            rows, ticks=rows.ticks.copy(), valid=rows.valid.copy(), layout=layout
+            rows,
+            ticks=rows.ticks.copy(),
+            codes=rows.codes.copy(),
+            valid=rows.valid.copy(),
+            layout=layout,
         )
+        for constant in itertools.chain.from_iterable(
+            own for name, own in self._constants.items() if name not in self._replaced
+        ):
+            here = constant.demanded(ColumnValues.of(columns, found))
+            constant.set_in(found, columns[constant.column], here)
+        view = ColumnValues.of(columns, found)
         for each, line in self._lines.items():
             place = layout.number(each.column)
             ticks = _start(found, each, line) + line.up * rows.ticks[:, place]
             ticks[rows.missing(each.column)] = 0
             found.ticks[:, place] = np.clip(ticks, 0, line.ticks)
-            found.valid[:] &= found.ticks[:, place] == ticks
+            fits = found.ticks[:, place] == ticks
+            for constant in self._constants.get(each.column, ()):
+                here = constant.demanded(view)
+                constant.set_in(found, columns[each.column], here)
+                fits |= here
+            found.valid[:] &= fits
         return found
 
     def to_list(self) -> list[list[str]]:
