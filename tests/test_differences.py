@@ -15,7 +15,7 @@ from nacre.methods.mosaic.mosaic import Mosaic
 from nacre.methods.mst import MST
 from nacre.methods.pearl import PEARL
 from nacre.rows import Stream, TableEncoder
-from nacre.rows.differences import Difference
+from nacre.rows.difference import Difference
 from nacre.schema import Boolean, Categorical, Datetime, Integer, Schema
 
 DAYS = {"low": "2021-01-01", "high": "2023-12-31"}

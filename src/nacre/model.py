@@ -23,7 +23,7 @@ from nacre.nets.generator import AbstractGenerator
 from nacre.partial import whole_or_none
 from nacre.rejection import Keep, Rejection
 from nacre.rows import AbstractEncoder, ImageEncoder, TableEncoder
-from nacre.rows.differences import Difference
+from nacre.rows.difference import Difference
 from nacre.rows.image import as_arrays
 from nacre.rows.kinds import as_kind
 from nacre.said import budget, check_together, doubt_of, ledger_entry, plain, public_rows

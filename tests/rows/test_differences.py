@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nacre.rows.differences import Difference, Differences, find_differences
+from nacre.rows.difference import SEARCHED, Difference, find_differences
+from nacre.rows.differences import Differences
 from nacre.schema import Categorical, Datetime, Encoded, Integer, Ordinal, Real, Schema
 from nacre.schema.constraints.condition import ColumnValues
 
@@ -125,7 +126,9 @@ def test_a_chain_is_added_up_in_order():
     columns = dict.fromkeys("cab", DAYS)
     schema = Schema(columns, constraints=["b <= c", "a <= b <= c", "a <= c"])
     found = Differences.of(schema)
-    assert [str(each) for each in found.stated] == ["c >= b", "b >= a"]
+    # Both are counted from the one in the middle.
+    assert [str(each) for each in found.stated] == ["c >= b", "a <= b"]
+    found = Differences(schema, (Difference("c", ">=", "b"), Difference("b", ">=", "a")))
     rng = np.random.default_rng(1)
     encoded = schema.layout.encoded(np.sort(rng.integers(0, 1095, (200, 3)), axis=1)[:, [2, 0, 1]])
     modeled = found.subtract(encoded)
@@ -136,18 +139,22 @@ def test_a_chain_is_added_up_in_order():
 def test_what_follows_already_is_not_replaced_again():
     columns = dict.fromkeys("abcd", DAYS)
     assert said(columns, "a <= b", "b >= a", "a < b") == ["b >= a"]
-    # One later than two others: the second of them is measured from it.
-    assert said(columns, "a <= c", "b <= c") == ["c >= a", "b <= c"]
-    assert said(columns, "a <= b", "b <= c", "c <= a") == ["b >= a", "c >= b"]
+    # One later than two others: both are counted from it.
+    assert said(columns, "a <= c", "b <= c") == ["a <= c", "b <= c"]
+    assert said(columns, "a <= b", "b <= c", "c <= a") == ["b >= a", "c <= a"]
 
 
-def test_a_long_chain_starts_anew_before_errors_add_up():
+def test_a_long_chain_is_counted_from_its_middle_before_errors_add_up():
     times, numbers = dict.fromkeys("abcdef", DAYS), dict.fromkeys("abcdef", Integer(low=0, high=9))
     order = [f"{one} <= {other}" for one, other in itertools.pairwise("abcdef")]
-    assert said(times, *order) == ["b >= a", "c >= b", "d >= c", "f >= e"]
-    assert said(numbers, *order) == ["b >= a", "c >= b", "e >= d", "f >= e"]
-    # Said from the end, what hangs on c counts too, so the rest is counted down from it.
-    assert said(times, *order[::-1]) == ["f >= e", "e >= d", "d >= c", "b <= c", "a <= b"]
+    assert said(times, *order) == ["a <= b", "b <= c", "d >= c", "e >= d", "f >= e"]
+    assert said(numbers, *order) == ["a <= b", "c >= b", "d <= e", "f >= e"]
+    assert sorted(said(times, *order[::-1])) == sorted(said(times, *order))
+    # Of many, the first way of each that goes together with those before.
+    times = dict.fromkeys("abcdefghijk", DAYS)
+    order = [f"{one} <= {other}" for one, other in itertools.pairwise(times)]
+    assert len(order) > SEARCHED
+    assert said(times, *order)[:4] == ["b >= a", "c >= b", "d >= c", "f >= e"]
 
 
 def test_the_wider_column_is_replaced_and_never_the_label():

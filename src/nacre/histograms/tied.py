@@ -2,8 +2,8 @@
 
 A number that is modeled by its distance from another one (its anchor) is drawn by its own
 histogram, so that their sum may lie beyond the public bound of the column.  If the row were drawn
-again as a whole, long distances and late anchors would be lost.  So an anchor, then a distance, is
-drawn again inside its bin, among what fits.
+again as a whole, long distances and late anchors would be lost.  So an anchor and its distances are
+drawn again inside their bins, among what fits.
 """
 
 from __future__ import annotations
@@ -29,6 +29,10 @@ Mask = NDArray[np.bool_]
 
 ROOM = 1 << 22  # classes times ticks that get chances of their own
 NEAR = 31  # days that a date may move
+TRIES = 30  # draws of an anchor and its distances together
+EVERY = slice(None)  # row
+SWEEPS = 4  # in which anchors are moved
+TINY = 1e-300
 STRETCH = 1 << 14  # rows that are looked at at once
 
 
@@ -71,6 +75,12 @@ class Inside:
     def ends(self) -> Floats:
         """(C, cells + 1) the chances of the cells before, added up."""
         return np.pad(self.chances.cumsum(1), ((0, 0), (1, 0)))
+
+    @cached_property
+    def of_bins(self) -> Floats:
+        """(C, bins) what the chances of each bin add up to."""
+        first = np.searchsorted(self.group, np.arange(self.group.max() + 1))
+        return np.add.reduceat(self.chances, first, axis=1)
 
     def weighed(self, weights: Floats) -> Inside:
         """The same with ticks that have these weights in their cells, where there is room."""
@@ -176,13 +186,13 @@ class Tied:
             return np.ones(len(self.ticks), bool)
         return self.codes[:, missing] == 0
 
-    def start(self, tie: Tie, own: Mapping[int, Index]) -> Index:
+    def start(self, tie: Tie, own: Mapping[int, Index], rows: Index | slice = EVERY) -> Index:
         """The tick of its column that a distance is from, given the ticks of columns before."""
-        missing = np.zeros(len(self.ticks), bool)
+        anchor = own.get(tie.anchor, self.ticks[:, tie.anchor])[rows]
+        missing = np.zeros(len(anchor), bool)
         if tie.missing is not None:
-            missing = self.codes[:, tie.missing] == 1
-        anchor = own.get(tie.anchor, self.ticks[:, tie.anchor])
-        return tie.line.start(tie.ticks(anchor, self.time(tie)), missing)
+            missing = self.codes[rows, tie.missing] == 1
+        return tie.line.start(tie.ticks(anchor, self.time(tie)[rows]), missing)
 
     def time(self, tie: Tie) -> Index:
         """The anchor's time of day, where that is apart."""
@@ -194,6 +204,67 @@ class Tied:
         """The first and last tick of the bins that ticks of a number are in."""
         inside = self.inside[number]
         return inside.bounds(inside.cell(ticks))
+
+    def settle_together(self, rng: np.random.Generator) -> None:
+        """Draw anchors and their distances again, inside their bins, until all are in bounds.
+
+        A distance alone, drawn again from where its anchor lies, would end near the bound: of late
+        anchors all but the shortest do.  What fits after none of some `TRIES` is left as it was.
+        """
+        distances = {place for place, _ in self.order}
+        for anchor in sorted({tie.anchor for _, tie in self.order} - distances):
+            own = [(place, tie) for place, tie in self.order if tie.anchor == anchor]
+            free = self._fits(own, np.arange(len(self.ticks)))
+            rows = np.flatnonzero(~free)
+            if not len(rows):
+                continue
+            before, named = self.ticks[rows], [anchor, *(place for place, _ in own)]
+            for _ in range(TRIES):
+                for number in named:
+                    there = rows[self.there(number)[rows]]
+                    low, high = self.bins(number, self.ticks[there, number])
+                    drawn = self.inside[number].draw(self.label[there], low, high, rng)
+                    self.ticks[there, number] = drawn
+                left = ~self._fits(own, rows)
+                rows, before = rows[left], before[left]
+            self.ticks[np.ix_(rows, np.array(named))] = before[:, named]
+            self._keep_histogram(anchor, own, free, rng)
+
+    def _keep_histogram(
+        self, anchor: int, ties: Sequence[tuple[int, Tie]], free: Mask, rng: np.random.Generator
+    ) -> None:
+        """Move anchors inside their bins, of the `free` rows, which were not drawn again.
+
+        Long distances take the late cells of an anchor from its bins (or the early ones): rows with
+        short distances get them, as in each bin all rows together have its histogram.
+        """
+        inside, rows = self.inside[anchor], np.flatnonzero(self.there(anchor))
+        classes, size = inside.chances.shape
+        shares = inside.chances / np.maximum(inside.of_bins[:, inside.group], TINY)
+        label = self.label[rows]
+        for _ in range(SWEEPS):
+            cell = inside.cell(self.ticks[rows, anchor])
+            held = np.zeros((classes, size))
+            np.add.at(held, (label, cell), 1.0)
+            whole = Inside(inside.cells, inside.group, held).of_bins
+            more = held - whole[:, inside.group] * shares
+            chance = np.maximum(more, 0.0) / np.maximum(held, 1.0)
+            moved = rows[free[rows] & (rng.random(len(rows)) < chance[label, cell])]
+            lacking = Inside(inside.cells, inside.group, np.maximum(-more, 0.0))
+            low, high = self.bins(anchor, self.ticks[moved, anchor])
+            before = self.ticks[moved, anchor]
+            self.ticks[moved, anchor] = lacking.draw(self.label[moved], low, high, rng)
+            wrong = ~self._fits(ties, moved)
+            self.ticks[moved[wrong], anchor] = before[wrong]
+
+    def _fits(self, ties: Sequence[tuple[int, Tie]], rows: Index) -> Mask:
+        """Whether distances from one anchor end within their bounds, in each of these rows."""
+        found = np.ones(len(rows), bool)
+        for place, tie in ties:
+            low, high = tie.line.reach(self.start(tie, {}, rows))
+            ticks = self.ticks[rows, place]
+            found &= ~self.there(place)[rows] | ((low <= ticks) & (ticks <= high))
+        return found
 
     def settle_anchors(self, rng: np.random.Generator) -> None:
         """Draw anchors again, inside their bins, from which no distance of its bin is in bounds."""
@@ -222,6 +293,7 @@ class Tied:
         """
         if not self.order:
             return
+        self.settle_together(rng)
         self.settle_anchors(rng)
         own: dict[int, Index] = {}
         for place, tie in self.order:

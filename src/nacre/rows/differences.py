@@ -19,132 +19,15 @@ from numpy.typing import NDArray
 
 from nacre.errors import NacreError
 from nacre.rows.constants import Constant, find_constants
+from nacre.rows.difference import Difference, find_differences, line_of
 from nacre.rows.times import part_of
-from nacre.schema.columns.column import Column
 from nacre.schema.columns.moment import Datetime, iso_day
-from nacre.schema.columns.numeric import LARGEST_INTEGER, Integer, Real
-from nacre.schema.columns.scale import Scale
-from nacre.schema.columns.timed import DAY, Timed
-from nacre.schema.constraints.condition import ColumnValues, Order
-from nacre.schema.constraints.statement import MIRRORED
+from nacre.schema.columns.numeric import Integer
+from nacre.schema.columns.timed import DAY
+from nacre.schema.constraints.condition import ColumnValues
 from nacre.schema.layout import Code, Encoded, Layout, Tie
 from nacre.schema.line import Line
 from nacre.schema.schema import Schema
-
-# Of all pairs of values within the bounds, so many must break the constraint.  Below that it is
-# enough to draw again; a number has a meaning of its own, which a difference blurs, a date hardly.
-LEAST = {"time": 0.05, "number": 0.25}
-LONGEST = {"time": 3, "number": 2}  # so many differences are added up; errors add up, too
-
-
-@final
-@dataclasses.dataclass(frozen=True)
-class Difference:
-    """A constraint `column sign anchor`, because of which the column is modeled by its distance.
-
-    Examples:
-        >>> str(Difference("discharged", ">=", "admitted"))
-        'discharged >= admitted'
-    """
-
-    column: str
-    sign: str
-    anchor: str
-
-    def __str__(self) -> str:
-        return f"{self.column} {self.sign} {self.anchor}"
-
-
-def _line_of(difference: Difference, columns: Mapping[str, Column]) -> Line | None:
-    """None if the two have no such line, or one too long for exact numbers."""
-    column, anchor = columns[difference.column], columns[difference.anchor]
-    scales = _steps(column, anchor)
-    if scales is None or column.ticks is None or anchor.ticks is None:
-        return None
-    (first, step), (anchor_first, anchor_step) = scales
-    line = Line(
-        first=first,
-        step=step,
-        ticks=column.ticks,
-        anchor_first=anchor_first,
-        anchor_step=anchor_step,
-        anchor_ticks=anchor.ticks,
-        anchor_nullable=anchor.nullable,
-        up=1 if ">" in difference.sign else -1,
-        gap=int("=" not in difference.sign),
-    )
-    return line if line.exact and 1 <= line.most <= LARGEST_INTEGER else None
-
-
-def find_differences(schema: Schema) -> tuple[Difference, ...]:
-    """The columns that are modeled by differences: public, from bounds and constraints alone.
-
-    Each column is replaced once at most, and following the anchors never leads back.  A column of
-    which a rule demands one value because of one that is replaced itself is left as it is.
-    """
-    found: dict[str, Difference] = {}
-    for rule in schema.rules:
-        if rule.kind != "rule" or rule.premise:
-            continue
-        for order in rule.demands:
-            if not isinstance(order, Order):
-                continue
-            for each in _candidates(order, schema):
-                if each.column not in found and _short(found | {each.column: each}, schema):
-                    found[each.column] = each
-                    break
-    return tuple(_apart(found, find_constants(schema, ())).values())
-
-
-def _apart(found: dict[str, Difference], constants: Sequence[Constant]) -> Mapping[str, Difference]:
-    """Those whose demanded values follow from columns that are not replaced.
-
-    They are set before a row is added up, when it is not known what a sum will be.
-    """
-    for constant in constants:
-        if constant.premise & found.keys():
-            left = {k: d for k, d in found.items() if constant.column not in (k, d.anchor)}
-            if len(left) < len(found):
-                return _apart(left, constants)
-    return found
-
-
-def _short(found: Mapping[str, Difference], schema: Schema) -> bool:
-    """Whether no column is reached by more differences than its kind may be, or in a circle."""
-    for name in found:
-        most, steps, anchor = LONGEST[_kind(schema.columns[name])], 0, name
-        while anchor in found:
-            anchor, steps = found[anchor].anchor, steps + 1
-            if steps > most:
-                return False
-    return True
-
-
-def _kind(column: Column) -> str:
-    return "time" if isinstance(column, Timed) else "number"
-
-
-def _candidates(order: Order, schema: Schema) -> list[Difference]:
-    """What may be replaced, best first: the wider column, of two alike the later; never a label.
-
-    A column that is always there is measured from one that is, too, if that can be had: where its
-    anchor is missing it would be measured from its own bound, on a scale of its own, and what noise
-    mixes of the two lies out of bounds.  Of a number that is given up rather than done.
-    """
-    left = Difference(order.left, order.sign, order.right)
-    right = Difference(order.right, MIRRORED[order.sign], order.left)
-    if order.sign not in ("<", "<=", ">", ">="):
-        return []
-    found = []
-    for difference in (right, left) if "<" in order.sign else (left, right):
-        column = schema.columns[difference.column]
-        line = _line_of(difference, schema.columns)
-        if difference.column == schema.label or line is None or not line.wide:
-            continue
-        mixed = line.anchor_nullable and not column.nullable
-        if line.broken >= LEAST[_kind(column)] and not (mixed and _kind(column) == "number"):
-            found.append((mixed, line.anchor_last - line.anchor_first, difference))
-    return [difference for *_, difference in sorted(found, key=lambda each: each[:2])]
 
 
 @final
@@ -177,7 +60,7 @@ class Differences:
             if not ready:
                 raise NacreError("Differences hang on each other in a circle.")
             for each in ready:
-                line = _line_of(each, self.schema.columns)
+                line = line_of(each, self.schema.columns)
                 if line is None or each.sign not in ("<", "<=", ">", ">="):
                     raise NacreError(f"`{each}`: this difference cannot be computed.")
                 found[each] = line
@@ -351,23 +234,3 @@ class Differences:
 def _start(rows: Encoded, difference: Difference, line: Line) -> NDArray[np.int64]:
     anchor = rows.ticks[:, rows.layout.number(difference.anchor)]
     return line.start(anchor, rows.missing(difference.anchor))
-
-
-def _steps(one: Column, other: Column) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """(first, step) of two columns in a common unit; None if they have none that is exact."""
-    if isinstance(one, Timed) and isinstance(other, Timed):
-        alike = Scale(one).kind == Scale(other).kind
-        return ((one.start, one.length), (other.start, other.length)) if alike else None
-    if not (isinstance(one, Integer | Real) and isinstance(other, Integer | Real)):
-        return None
-    if Scale(one).dense or Scale(other).dense:
-        # Without decimals a tick is a part of the range: equal ranges have equal ticks.
-        alike = one.type == other.type and (one.low, one.high) == (other.low, other.high)
-        return ((0, 1), (0, 1)) if alike and Scale(one).dense and Scale(other).dense else None
-    grids = [grid for column in (one, other) if (grid := column.grid) is not None]
-    decimals = max(grid.decimals for grid in grids)
-    scales = [10 ** (decimals - grid.decimals) for grid in grids]
-    first, second = (
-        (grid.first * scale, grid.step * scale) for grid, scale in zip(grids, scales, strict=True)
-    )
-    return first, second

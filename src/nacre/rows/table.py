@@ -15,7 +15,8 @@ from nacre.errors import NacreError
 from nacre.rows.completion import Completion
 from nacre.rows.constants import Constant, find_constants, set_constants
 from nacre.rows.days_after import with_days_after
-from nacre.rows.differences import Difference, Differences
+from nacre.rows.difference import Difference
+from nacre.rows.differences import Differences
 from nacre.rows.encoder import AbstractEncoder, Block, Label
 from nacre.rows.gathering import Gathering
 from nacre.rows.source import Source, Watch, open_source
