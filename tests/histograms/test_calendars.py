@@ -20,6 +20,7 @@ from nacre.histograms.calendars import (
     dated,
     fitted,
     replaced,
+    season,
     with_combs,
 )
 from nacre.histograms.cells import table_columns
@@ -30,7 +31,17 @@ from nacre.histograms.tied import Inside
 from nacre.rows import TableEncoder
 from nacre.rows.table import Row
 from nacre.schema import Datetime, Integer, Schema
-from nacre.schema.calendar import LAST, MONTH, WEEK, month_class, weekday
+from nacre.schema.calendar import (
+    CLASSES,
+    LAST,
+    MONTH,
+    PARTS,
+    WEEK,
+    YEAR,
+    month_class,
+    month_of_year,
+    weekday,
+)
 
 N = 20_000
 ENDS = {"low": "2019-01-01", "high": "2024-12-31"}
@@ -58,7 +69,7 @@ def name(place):
 
 def test_dates_of_many_weeks_have_days_also_where_they_are_distances():
     assert [name(place) for place in DATES] == ["applied", "start", "ended", "hours"]
-    assert [classes_of(COLUMNS[p], LAYOUT) for p in DATES] == [37, 30, 37, 30]
+    assert [classes_of(COLUMNS[p], LAYOUT) for p in DATES] == [37, 42, 37, 42]
     # Distances in steps that are no days end on no day.
     columns = {"a": Datetime(**ENDS, step="1h"), "b": Datetime(**ENDS, step="1h")}
     other = TableEncoder.of(Schema(columns, constraints=["a <= b"])).layout
@@ -101,11 +112,11 @@ def test_what_is_counted_is_each_row_s_own_calendar_day(rows):
         fits = own & (ticks >= 0)
         wanted = np.bincount(month_class(day + ticks[fits]), minlength=MONTH)
         assert (part[:MONTH] == wanted).all()
-        if len(part) > MONTH:
-            wanted = np.bincount(weekday(day + ticks[fits]), minlength=WEEK)
-            assert (part[MONTH:] == wanted).all()
-    # One of each number, one more of each date, and one more of each distance.
-    assert ((weight > 0).sum(1) <= len(chosen) + 4 + 2).all()
+        of = weekday if len(part) == MONTH + WEEK else month_of_year
+        wanted = np.bincount(of(day + ticks[fits]), minlength=len(part) - MONTH)
+        assert (part[MONTH:] == wanted).all()
+    # One of each number, and two more of each date.
+    assert ((weight > 0).sum(1) <= len(chosen) + 2 * 4).all()
 
 
 def test_hostile_positions_stay_within_bounds():
@@ -148,16 +159,34 @@ def test_alike_days_are_noise_and_others_are_not():
     assert beyond_noise(comb, even, 0.0)[0] == pytest.approx(6500 / 300)
 
 
-def test_weights_meet_both_margins():
+def test_months_differ_by_slow_waves_before_noise_does():
+    rng = np.random.default_rng(0)
+    even = np.full(YEAR, 800.0)
+    found = [season(even + rng.normal(0, 100, YEAR), even, 100.0) for _ in range(400)]
+    assert sum(each is not None for each in found) < 8
+    swing = 1 + 0.25 * np.cos(2 * np.pi * np.arange(YEAR) / YEAR)
+    found = [season(even * swing + rng.normal(0, 100, YEAR), even, 100.0) for _ in range(200)]
+    there = [each for each in found if each is not None]
+    assert len(there) > 150  # as days, they would be told in hardly any
+    assert np.mean(there, 0) == pytest.approx(swing, abs=0.06)
+    alone = np.where(np.arange(YEAR) == 7, 5.0, 1.0)
+    assert season(even * alone, even, 0.0) == pytest.approx(alone / alone.mean(), rel=1e-3)
+    assert season(np.zeros(YEAR), np.zeros(YEAR), 1.0) is None
+    few = np.where(np.arange(YEAR) < 7, 800.0, 0.0)  # months of a table of seven
+    assert season(few * alone, few, 50.0) is None
+    assert season(few * swing * 1.5, few, 1.0) is not None
+
+
+def test_weights_meet_all_margins():
     days, rng = Days(17_000, 2000), np.random.default_rng(3)
-    density, truth = rng.random(2000) + 1, rng.random(WEEK + MONTH)
+    density, truth = rng.random(2000) + 1, rng.random(CLASSES)
     targets = days.sums(density * days.weights(truth))
     own = fitted(targets, lambda own: days.sums(density * days.weights(own)))
     for found, wanted in zip(days.sums(density * days.weights(own)), targets, strict=True):
         assert found / found.sum() == pytest.approx(wanted / wanted.sum(), abs=1e-4)
-    none = targets[0] * (np.arange(MONTH) > 0), targets[1]
+    none = targets[0], targets[1] * (np.arange(MONTH) > 0), targets[2]
     own = fitted(none, lambda own: days.sums(density * days.weights(own)))
-    assert own[WEEK] == 0 and (own[WEEK + 1 :] > 0).all()
+    assert own[WEEK] == 0 and (own[PARTS[1]][1:] > 0).all() and (own[PARTS[2]] > 0).all()
 
 
 # -- dates by themselves ------------------------------------------------------------------------
@@ -183,10 +212,9 @@ def released(ticks, rng, noise=18.0, days=110.0):
     cell = np.searchsorted(CELLS.low, ticks, side="right") - 1
     exact = np.concatenate([np.bincount(cell, minlength=CELLS.size), np.full(10, 900)])
     histograms = Histograms.of(OWN, (exact + rng.normal(0, noise, len(exact)))[None], noise)
-    month, week = DAYS.sums(np.bincount(ticks, minlength=DAYS.size).astype(float))
-    return histograms, DayCounts(
-        month + rng.normal(0, days, MONTH), week + rng.normal(0, days, WEEK), days
-    )
+    exact = DAYS.sums(np.bincount(ticks, minlength=DAYS.size).astype(float))
+    week, month, year = (part + rng.normal(0, days, len(part)) for part in exact)
+    return histograms, DayCounts((week, month, year), days)
 
 
 def nothing(place, expected):
@@ -221,6 +249,23 @@ def test_a_comb_that_the_smooth_histogram_lost_is_drawn(seed):
     assert np.quantile(found, [0.1, 0.5, 0.9]) == pytest.approx(
         np.quantile(ticks, [0.1, 0.5, 0.9]), abs=65
     )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_season_that_the_smooth_histogram_lost_is_drawn(seed):
+    rng = np.random.default_rng(seed)
+    wanted = 1 + 0.5 * np.cos(2 * np.pi * (np.arange(YEAR) - 0.5) / YEAR)
+    weights = wanted[DAYS.year] * np.linspace(0.7, 1.3, DAYS.size)
+    ticks = rng.choice(DAYS.size, 9000, p=weights / weights.sum())
+    histograms, counts = released(ticks, rng, noise=60.0, days=90.0)
+    after, calendars, _ = with_combs(histograms, PLAIN, {0: counts}, nothing)
+    assert calendars.numbers.tolist() == [0]
+    real, before, now = (
+        np.bincount(DAYS.year[each], minlength=YEAR) / len(each)
+        for each in (ticks, drawn(histograms, Calendars.none(), rng), drawn(after, calendars, rng))
+    )
+    kept = [np.polyfit(real - 1 / YEAR, each - 1 / YEAR, 1)[0] for each in (before, now)]
+    assert kept[0] < 0.8 < kept[1] < 1.25
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -279,8 +324,8 @@ def test_distances_move_to_days_of_weight_inside_their_bins_and_bounds(rows):
     cells = cells - np.r_[0, np.cumsum([c.size for c in COLUMNS])[:-1]]
     week, month = np.r_[np.ones(5), 0, 0], np.r_[np.full(29, 0.02), 1.0]
     found = {
-        LAYOUT.number("applied"): np.r_[week, np.ones(MONTH)],
-        LAYOUT.number("ended"): np.r_[np.ones(WEEK), month],
+        LAYOUT.number("applied"): np.r_[week, np.ones(MONTH + YEAR)],
+        LAYOUT.number("ended"): np.r_[np.ones(WEEK), month, np.ones(YEAR)],
     }
     calendars, none = Calendars.of(found), np.zeros(N, int)
     calendars.check(LAYOUT)
@@ -322,7 +367,7 @@ def test_distances_move_to_days_of_weight_inside_their_bins_and_bounds(rows):
 
 
 def test_weights_of_something_else_are_refused():
-    good = Calendars.of({0: np.ones(WEEK + MONTH), 2: np.ones(WEEK + MONTH)})
+    good = Calendars.of({0: np.ones(CLASSES), 2: np.ones(CLASSES)})
     good.check(LAYOUT)
     Calendars.none().check(LAYOUT)
     for bad, why in (
@@ -331,8 +376,8 @@ def test_weights_of_something_else_are_refused():
         ({"numbers": np.array([2, 0])}, "not sorted"),
         ({"numbers": np.array([0, 0])}, "not sorted"),
         ({"numbers": np.array([0])}, "have no weights"),
-        ({"weights": np.zeros((2, WEEK + MONTH))}, "no weight at all"),
-        ({"weights": np.full((2, WEEK + MONTH), 1e300)}, "no weight at all"),
+        ({"weights": np.zeros((2, CLASSES))}, "no weight at all"),
+        ({"weights": np.full((2, CLASSES), 1e300)}, "no weight at all"),
     ):
         with pytest.raises(NacreError, match=why):
             dataclasses.replace(good, **bad).check(LAYOUT)

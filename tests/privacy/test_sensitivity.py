@@ -118,9 +118,9 @@ def days_of_dates():
     columns = table_columns(layout, None, 512)
     (question,) = heaps_question(columns, layout, 1.0)
     places = cell_places(layout, columns)
-    # A class of steps and a day of the month of both, and a day of the week of the distance.
-    weight = int(NORM / 5**0.5)
-    assert question.unit == pytest.approx(NORM / 5**0.5)
+    # Of both a class of steps, a day of the month, and a month or (the distance) a day of the week.
+    weight = int(NORM / 6**0.5)
+    assert question.unit == pytest.approx(NORM / 6**0.5)
     dates = dated(columns, layout)
     return round_features(places, columns, layout, (0, 1), weight, dates), question.bound
 

@@ -7,7 +7,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from nacre.schema.calendar import LAST, LATER, MONTH, day_of_month, month_class, weekday
+from nacre.schema.calendar import (
+    LAST,
+    LATER,
+    MONTH,
+    day_of_month,
+    month_class,
+    month_of_year,
+    weekday,
+)
 
 FIRST = datetime.date(1, 1, 1)
 ZERO = (FIRST - datetime.date(1970, 1, 1)).days
@@ -21,6 +29,7 @@ def test_every_day_of_the_month_is_that_of_numpy():
     last = (days + 1).astype("datetime64[M]") != month
     assert ((month_class(DAYS) == LAST) == last).all()
     assert set(month_class(DAYS).tolist()) == set(range(MONTH))
+    assert (month_of_year(DAYS) == month.astype(int) % 12).all()
 
 
 def test_some_days_are_those_of_python():
@@ -34,7 +43,7 @@ def test_some_days_are_those_of_python():
 
 def test_it_is_the_same_inside_a_traced_function_of_32_bits():
     days = DAYS[::97].astype(np.int32)
-    for each in (weekday, month_class):
+    for each in (weekday, month_class, month_of_year):
         found = jax.jit(jax.vmap(each))(jnp.asarray(days))
         assert found.dtype == np.int32
         assert (np.asarray(found) == each(days.astype(np.int64))).all()

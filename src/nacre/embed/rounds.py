@@ -1,7 +1,7 @@
-"""How a row's numbers are rounded and where its dates lie in weeks and months, as sparse sums.
+"""How a row's numbers are rounded and where its dates lie in weeks and years, as sparse sums.
 
-All of it in integers: the widest round step that each number is a multiple of, the day of the week
-and the day of the month of dates, also of those that are distances from others.
+All of it in integers: the widest round step that each number is a multiple of, the day of the week,
+the day of the month and the month of dates, also of those that are distances from others.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from nacre.embed.search import look_up, offsets, placed
 from nacre.histograms.calendars import classes_of
 from nacre.histograms.cells import Column, NumberColumn
 from nacre.schema import Layout
-from nacre.schema.calendar import MONTH, month_class, weekday
+from nacre.schema.calendar import MONTH, month_class, month_of_year, weekday
 
 NEVER = (1 << 31) - 1  # so many ticks after -1 there is none
 
@@ -30,8 +30,8 @@ def round_features(
     dates: Sequence[int] = (),
 ) -> Callable[[Any], Any]:
     """For each `chosen` column a weighted one at its class of steps, then for each of the `dates`
-    one at its day of the month and, of a distance, one at its day of the week, as (indices,
-    weights).
+    one at its day of the month and one at its month of the year or, of a distance, at its day of
+    the week, as (indices, weights).
 
     Of a column's steps (`Number.rounds`) the widest one counts that the row's tick is on; the first
     class is for ticks on none.  Rows that are missing or in a cell of a single tick contribute
@@ -39,10 +39,9 @@ def round_features(
     (`Number.shift` of 0).
 
     Sensitivity:
-        a row has one class of each of K columns, one day of the month of each of D dates and one
-        day of the week of each of T of these that are distances, so add-remove
-        weight sqrt(K + D + T), replace-one sqrt(2) times that.  The vault clips to the bound that
-        is public, whatever the weights.
+        a row has one class of each of K columns, and of each of D dates one day of the month and
+        one month of the year or day of the week, so add-remove weight sqrt(K + 2 D), replace-one
+        sqrt(2) times that.  The vault clips to the bound that is public, whatever the weights.
     """
     import jax.numpy as jnp
 
@@ -113,7 +112,7 @@ def _days(
     weight: int,
     start: int,
 ) -> Callable[[Any], Any]:
-    """The day of the month of a date, and of a distance the day of the week."""
+    """The day of the month of a date, and its month; of a distance the day of the week."""
     import jax.numpy as jnp
 
     (column,) = _numbers(columns, [place])
@@ -122,11 +121,10 @@ def _days(
 
     def features(row: Any) -> Any:
         day = (own.day or 0) + date_tick(row, layout, column.number)
-        index = [start + month_class(day)]
-        if own.tie is not None:
-            index.append(start + MONTH + weekday(day))
+        other = month_of_year(day) if own.tie is None else weekday(day)
+        index = jnp.stack([start + month_class(day), start + MONTH + other])
         there = places(row)[place] != gap if column.nullable else True
-        return jnp.stack(index), jnp.where(there, weight, 0) * jnp.ones(len(index), jnp.int32)
+        return index, jnp.where(there, weight, 0) * jnp.ones(2, jnp.int32)
 
     return features
 

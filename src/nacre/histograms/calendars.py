@@ -1,16 +1,17 @@
-"""Dates on some days of the week and of the month: how much likelier these are than others.
+"""Dates on some days of the week, of the month and of the year: how much likelier these are.
 
-Contracts begin on the first of a month, and forms are signed on working days.  Cells of dates are
-weeks or wider, and a smooth histogram takes most of the comb for noise.  How many rows there are on
-each day of the month and of the week takes one count each, of all rows together.  Where these
-differ beyond noise, each day has the product of its two weights, fitted such that the counts are
-met (iterative proportional fitting; Deming and Stephan, 1940).
+Contracts begin on the first of a month, forms are signed on working days, and accidents happen in
+winter.  Cells of dates are weeks or wider, and a smooth histogram takes most of the comb for noise,
+and much of the season.  How many rows there are on each day of the month and of the week, and in
+each month of the year, takes one count each, of all rows together.  Where these differ beyond
+noise, each day has the product of its weights, fitted such that the counts are met (iterative
+proportional fitting; Deming and Stephan, 1940).
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import final
 
@@ -23,12 +24,22 @@ from nacre.histograms.cells import Cells, CodeColumn, Column, NumberColumn
 from nacre.histograms.histograms import Histograms, deviation
 from nacre.histograms.look import sure_among
 from nacre.schema import Layout
-from nacre.schema.calendar import MONTH, WEEK, month_class, weekday
+from nacre.schema.calendar import (
+    CLASSES,
+    MONTH,
+    PARTS,
+    WEEK,
+    YEAR,
+    month_class,
+    month_of_year,
+    weekday,
+)
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 DIFFERS = 5.0  # deviations of their squares, by which the days must differ: one date in thousands
+SLOW = 4  # coefficients of the two slowest waves of a year
 SWEEPS = 60  # of proportional fitting
 ROUNDS = 3  # of fitting weights to cells, and cells to weights
 LEAST = 0.02  # of a usual day's weight, that a day is taken to have where cells are smoothed
@@ -48,42 +59,52 @@ def dated(columns: tuple[Column, ...], layout: Layout) -> tuple[int, ...]:
 
 
 def classes_of(column: Column, layout: Layout) -> int:
-    """How many counts of days a date has: of a distance the days of the week, too."""
+    """How many counts of days a date has, beside its steps: the days of the month, and others.
+
+    Of a date by itself these are the months of the year; of a distance, whose date follows its
+    anchor through the year, the days of the week.
+    """
     if isinstance(column, CodeColumn):
         raise NacreError("A column with a list of values is no date.")
-    return MONTH + (WEEK if layout.numbers[column.number].tie is not None else 0)
+    return MONTH + (YEAR if layout.numbers[column.number].tie is None else WEEK)
 
 
 @final
 @dataclasses.dataclass(frozen=True)
 class DayCounts:
-    """Noisy numbers of rows on the days of the month and of the week, and the noise of each."""
+    """Noisy numbers of rows by day of the week, day of the month and month of the year.
 
-    month: Array
-    week: Array
+    Attributes:
+        parts: these three; an empty one was not counted.
+        noise: the deviation of each count.
+    """
+
+    parts: tuple[Array, Array, Array]
     noise: float
 
-    def ratios(self, month: Array, week: Array) -> tuple[Array, Array] | None:
-        """How many times what is expected the days hold; None unless those of the month differ."""
-        found = beyond_noise(self.month, month, self.noise)
-        if found is None:
-            return None
-        other = beyond_noise(self.week, week, self.noise)
-        return found, np.ones(WEEK) if other is None else other
+    def ratios(self, expected: Sequence[Array], drawn: float = 0.0) -> list[Array] | None:
+        """How many times what is expected the days hold; None unless some differ beyond noise.
 
-    def of_distances(self, month: Array, week: Array, drawn: float) -> tuple[Array, Array] | None:
-        """Likewise, but days of the week are enough; expected of rows that were drawn."""
+        Of a date by itself (`drawn` is 0) days of the week are not enough, which are steps then.
+        Otherwise what is expected was counted among rows that were drawn, each for so many.
+        """
+        tests = beyond_noise, beyond_noise, season
         found = [
-            beyond_noise(counts, expected, self.noise, drawn)
-            for counts, expected in ((self.month, month), (self.week, week))
+            test(own, wanted, self.noise, drawn) if len(own) else None
+            for test, own, wanted in zip(tests, self.parts, expected, strict=True)
         ]
-        if all(each is None for each in found):
+        if all(each is None for each in (found if drawn else found[1:])):
             return None
-        first, second = found
-        return (
-            np.ones(MONTH) if first is None else first,
-            np.ones(WEEK) if second is None else second,
+        pairs = zip(found, expected, strict=True)
+        return [np.ones(len(wanted)) if own is None else own for own, wanted in pairs]
+
+    def without(self, parts: Sequence[Array]) -> DayCounts:
+        """The counts of the other rows."""
+        left = (
+            own - part if len(own) else own for own, part in zip(self.parts, parts, strict=True)
         )
+        week, month, year = left
+        return DayCounts((week, month, year), self.noise)
 
 
 def beyond_noise(counts: Array, expected: Array, noise: float, drawn: float = 0.0) -> Array | None:
@@ -132,6 +153,34 @@ def beyond_noise(counts: Array, expected: Array, noise: float, drawn: float = 0.
     return out
 
 
+def season(counts: Array, expected: Array, noise: float, drawn: float = 0.0) -> Array | None:
+    """The same for the months of a year: slow waves first, as neighboring months are alike.
+
+    The two slowest of a year, and the others together, are drawn towards nothing by the rule of
+    James and Stein; where there are not all months, they are judged as days are.
+    """
+    noise = deviation(noise)
+    if len(counts) != YEAR or not (expected > 0).all():
+        return beyond_noise(counts, expected, noise, drawn)
+    if expected.sum() < noise * np.sqrt(YEAR):
+        return None
+    ratio = counts / expected
+    level = float(counts.sum() / expected.sum())
+    spread = np.sqrt(noise**2 + (1 + drawn) * expected) / expected
+    angle = 2 * np.pi * np.outer(np.arange(YEAR), np.arange(1, YEAR // 2 + 1)) / YEAR
+    basis = np.linalg.qr(np.stack([np.cos(angle), np.sin(angle)], axis=2).reshape(YEAR, -1))[0]
+    waves = basis[:, : YEAR - 1].T @ (ratio - level)
+    # All months taken as noisy as they are in the mean.
+    squares = waves**2 / float(np.mean(spread**2))
+    for part in (slice(SLOW), slice(SLOW, None)):
+        size, square = len(squares[part]), float(squares[part].sum())
+        sure = square > size + DIFFERS * np.sqrt(2 * size)
+        waves[part] *= max(1 - (size - 2) / square, 0.0) if sure else 0.0
+    if not waves.any():
+        return None
+    return np.asarray(np.maximum(1 + basis[:, : YEAR - 1] @ waves / max(level, LEAST), LEAST))
+
+
 def sums_by(key: Index, rows: Array, size: int) -> Array:
     """Sums of `rows` by an index, as many as `size` at least."""
     return np.asarray(np.bincount(key, rows, size), np.float64)
@@ -155,24 +204,34 @@ class Days:
         """(days,) its class in its month."""
         return np.asarray(month_class(np.arange(self.first, self.first + self.size)))
 
-    def sums(self, rows: Array) -> tuple[Array, Array]:
-        """Rows on each class of days of the month, and on each day of the week."""
-        return sums_by(self.month, rows, MONTH), sums_by(self.week, rows, WEEK)
+    @cached_property
+    def year(self) -> Index:
+        """(days,) its month of the year."""
+        return np.asarray(month_of_year(np.arange(self.first, self.first + self.size)))
+
+    def sums(self, rows: Array) -> tuple[Array, Array, Array]:
+        """Rows by day of the week, class of day of the month, and month of the year."""
+        return (
+            sums_by(self.week, rows, WEEK),
+            sums_by(self.month, rows, MONTH),
+            sums_by(self.year, rows, YEAR),
+        )
 
     def weights(self, own: Array) -> Array:
-        """(days,) what the weights of days of the week and of the month (37,) make of each."""
-        return np.asarray(own[self.week] * own[WEEK + self.month])
+        """(days,) what the weights (49,) of all classes make of each."""
+        week, month, year = (own[part] for part in PARTS)
+        return np.asarray(week[self.week] * month[self.month] * year[self.year])
 
 
 @final
 @dataclasses.dataclass(frozen=True)
 class Calendars:
-    """By how much some days of the week and of the month outweigh others, for some dates.
+    """By how much some days of the week, the month and the year outweigh others, for some dates.
 
     Attributes:
         numbers: (D,) whose they are; sorted.
-        weights: (D, 37) of Monday to Sunday, then of the 1st to the 28th of a month, of later days,
-            and of its last day.
+        weights: (D, 49) of Monday to Sunday, then of the 1st to the 28th of a month, of later days,
+            and of its last day, then of January to December.
     """
 
     numbers: Index
@@ -181,7 +240,7 @@ class Calendars:
     @staticmethod
     def none() -> Calendars:
         """Dates of which every day is like its neighbors."""
-        return Calendars(np.zeros(0, np.int64), np.zeros((0, WEEK + MONTH)))
+        return Calendars(np.zeros(0, np.int64), np.zeros((0, CLASSES)))
 
     @staticmethod
     def of(found: Mapping[int, Array]) -> Calendars:
@@ -192,7 +251,7 @@ class Calendars:
         return Calendars(np.array(order, np.int64), np.stack([found[place] for place in order]))
 
     def own(self, number: int) -> Array | None:
-        """(37,) the weights of a number's days, if there are any."""
+        """(49,) the weights of a number's days, if there are any."""
         place = np.flatnonzero(self.numbers == number)
         return self.weights[place[0]] if len(place) else None
 
@@ -220,25 +279,26 @@ class Calendars:
 
     def check(self, layout: Layout) -> None:
         """Raise ValueError unless these are weights of dates of such a table."""
-        if self.weights.shape != (len(self.numbers), WEEK + MONTH):
+        if self.weights.shape != (len(self.numbers), CLASSES):
             raise NacreError("The days of the model have no weights.")
         for number, own in zip(self.numbers.tolist(), self.weights, strict=True):
             if number >= len(layout.numbers) or layout.numbers[number].day is None:
                 raise NacreError("The days of the model belong to no date.")
-            if not (own[:WEEK].max() > 0 and own[WEEK:].max() > 0 and own.max() <= STEEPEST):
+            if not (all(own[part].max() > 0 for part in PARTS) and own.max() <= STEEPEST):
                 raise NacreError("The days of a date of the model have no weight at all.")
         if (np.diff(self.numbers) <= 0).any():
             raise NacreError("The dates of the model are not sorted.")
 
 
 def fitted(
-    targets: tuple[Array, Array], sums: Callable[[Array], tuple[Array, Array]], sweeps: int = SWEEPS
+    targets: Sequence[Array],
+    sums: Callable[[Array], Sequence[Array]],
+    sweeps: int = SWEEPS,
 ) -> Array:
-    """Weights (37,) by which days hold what they are to: `sums` are what given weights make."""
-    own, wanted = np.ones(WEEK + MONTH), [each / max(each.sum(), 1e-9) for each in targets]
-    parts = slice(WEEK, None), slice(WEEK)
+    """Weights (49,) by which days hold what they are to: `sums` are what given weights make."""
+    own, wanted = np.ones(CLASSES), [each / max(each.sum(), 1e-9) for each in targets]
     for _ in range(sweeps):
-        for k, part in enumerate(parts):
+        for k, part in enumerate(PARTS):
             found = sums(own)[k]
             found = found / max(found.sum(), 1e-9)
             there = (found > 0) & (wanted[k] > 0)
@@ -248,7 +308,7 @@ def fitted(
 
 
 def comb(days: Days, density: Array, rows: float, counts: DayCounts) -> Array | None:
-    """Weights (37,) of a date's days; None unless they differ beyond noise.
+    """Weights (49,) of a date's days; None unless they differ beyond noise.
 
     Args:
         days: all its ticks.
@@ -257,11 +317,11 @@ def comb(days: Days, density: Array, rows: float, counts: DayCounts) -> Array | 
         counts: of these.
     """
     scale = rows / max(float(density.sum()), 1e-9)
-    month, week = (each * scale for each in days.sums(density))
-    ratios = counts.ratios(month, week)
+    expected = [each * scale for each in days.sums(density)]
+    ratios = counts.ratios(expected)
     if ratios is None:
         return None
-    targets = ratios[0] * month, ratios[1] * week
+    targets = [ratio * own for ratio, own in zip(ratios, expected, strict=True)]
     return fitted(targets, lambda own: days.sums(density * days.weights(own)))
 
 
@@ -314,8 +374,7 @@ def with_combs(
             less = sums_by(cell[ticks], rows, cells.size)
             rest = np.ones(len(cell))
             rest[ticks] = 0.0
-            there = days.sums(sums_by(ticks, rows, len(cell)))
-            beside = DayCounts(own.month - there[0], own.week - there[1], own.noise)
+            beside = own.without(days.sums(sums_by(ticks, rows, len(cell))))
             left = np.maximum(mass - less, 0.0)
             density = smoothed((left / wide)[cell]) * rest
             weights = comb(days, density, float(left.sum()), beside)

@@ -17,7 +17,7 @@ from nacre.histograms.calendars import Calendars, DayCounts, Days, sums_by
 from nacre.histograms.tied import Tied
 from nacre.methods.heaps import Rounds
 from nacre.schema import Encoded, Layout
-from nacre.schema.calendar import MONTH, WEEK
+from nacre.schema.calendar import CLASSES, PARTS
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -84,28 +84,28 @@ def _fitted(
     each: float,
     rng: np.random.Generator,
 ) -> Array | None:
-    """Weights (37,) of the days at which a distance ends; None unless they differ beyond noise."""
+    """Weights (49,) of the days at which a distance ends; None unless they differ beyond noise."""
     tie, there = dict(tied.order)[place], tied.there(place)
     before = tied.ticks[:, place].copy()
 
-    def sums() -> tuple[Array, Array]:
+    def sums() -> list[Array]:
         ends = start + tie.line.up * tied.ticks[:, place]
         inside = there & (ends >= 0) & (ends < days.size)
-        month, week = days.sums(sums_by(ends[inside], np.ones(int(inside.sum())), days.size))
-        return each * month, each * week
+        held = sums_by(ends[inside], np.ones(int(inside.sum())), days.size)
+        return [each * part for part in days.sums(held)]
 
-    month, week = sums()
-    ratios = counts.of_distances(month, week, each)
+    expected = sums()
+    ratios = counts.ratios(expected, each)
     if ratios is None:
         return None
-    wanted = np.concatenate([ratios[1] * week, ratios[0] * month])
-    own, mean = np.ones(WEEK + MONTH), np.zeros(WEEK + MONTH)
-    parts = (slice(WEEK), slice(WEEK, None))
+    wanted = np.concatenate([ratio * part for ratio, part in zip(ratios, expected, strict=True)])
+    own, mean = np.ones(CLASSES), np.zeros(CLASSES)
+    counted = [part for part, rows in zip(PARTS, counts.parts, strict=True) if len(rows)]
     for sweep in range(SWEEPS):
         tied.ticks[:, place] = before
         tied.move(place, tie, start, days.weights(own), rng)
-        found = np.concatenate(sums()[::-1])
-        for part in parts:
+        found = np.concatenate(sums())
+        for part in counted:
             ratio = wanted[part] / wanted[part].sum() * found[part].sum()
             ratio = (ratio + 1e-9) / np.maximum(found[part], each)
             own[part] *= np.clip(ratio, 1 / FASTEST, FASTEST)

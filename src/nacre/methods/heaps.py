@@ -43,11 +43,11 @@ def heaps_question(columns: tuple[Column, ...], layout: Layout, share: float) ->
     """The question, if there are numbers that may be heaped inside their cells.
 
     Sensitivity:
-        a row touches one count of each of N numbers (of a date that of its day of the week), one
-        more for the day of the month of each of D dates, and one more for the day of the week of
-        each of T dates that are distances from others: N + D + T counts, each with the weight
-        4096 / sqrt(N + D + T), rounded down.  The vault clips it to the norm 4096: add-remove 4096,
-        replace-one sqrt(2) times that.
+        a row touches one count of each of N numbers (of a date that of its day of the week), and
+        two more of each of D dates: the day of the month, and the month of the year or, of a date
+        that is a distance from another, the day of the week.  These are N + 2 D counts, each with
+        the weight 4096 / sqrt(N + 2 D), rounded down.  The vault clips it to the norm 4096:
+        add-remove 4096, replace-one sqrt(2) times that.
     """
     numbers = [place for place, number in enumerate(layout.numbers) if number.rounds]
     chosen, touched = heaped(columns, layout), _touched(columns, layout)
@@ -64,8 +64,8 @@ def heaps_question(columns: tuple[Column, ...], layout: Layout, share: float) ->
             share=max(share, min(share * touched / max(len(chosen), 1), MOST)),
             unit=NORM / math.sqrt(touched),
             meaning="how many rows lie at multiples of each round step or end just below a "
-            "hundred (of dates: on each day of the week and of the month), inside the cells of "
-            f"{counted} number{'' if counted == 1 else 's'}",
+            "hundred (of dates: on each day of the week and of the month, and in each month), "
+            f"inside the cells of {counted} number{'' if counted == 1 else 's'}",
         ),
     )
 
@@ -140,18 +140,17 @@ def ask_heaps(
     found = dict(zip(chosen, counts, strict=False))
     noise, days = sums.noise[0] / weight, {}
     for place, own in zip(dates, counts[len(chosen) :], strict=True):
-        week = own[MONTH:]
-        if not len(week):  # its steps are the days of the week, from that of its first tick on
-            number = layout.numbers[columns[place].number]  # type: ignore[union-attr]
-            week = np.roll(found[place][1:], weekday(number.day))
-        days[place] = DayCounts(own[:MONTH], week, noise)
+        number = layout.numbers[columns[place].number]  # type: ignore[union-attr]
+        week, year = own[MONTH:], np.zeros(0)
+        if number.tie is None:  # its steps are the days of the week, from that of its first tick on
+            week, year = np.roll(found[place][1:], weekday(number.day)), own[MONTH:]
+        days[place] = DayCounts((week, own[:MONTH], year), noise)
     return Rounds(find_heaps(histograms, layout, atoms, found, noise), days)
 
 
 def _touched(columns: tuple[Column, ...], layout: Layout) -> int:
-    """How many counts a row touches: one of each number, one or two more of each date."""
-    sizes = [classes_of(columns[place], layout) for place in dated(columns, layout)]
-    return len(heaped(columns, layout)) + sum(1 + (size > MONTH) for size in sizes)
+    """How many counts a row touches: one of each number, two more of each date."""
+    return len(heaped(columns, layout)) + 2 * len(dated(columns, layout))
 
 
 def _weight(columns: tuple[Column, ...], layout: Layout) -> int:

@@ -25,7 +25,7 @@ from nacre.methods.graphical.tree import Network, Tree
 from nacre.nets import stored
 from nacre.nets.generator import AbstractGenerator
 from nacre.schema import Encoded, Layout
-from nacre.schema.calendar import MONTH, WEEK
+from nacre.schema.calendar import CLASSES
 
 Index = NDArray[np.int64]
 NOT_POSSIBLE = "The model gives rows with these values no probability at all."
@@ -66,7 +66,7 @@ class GraphicalGenerator(AbstractGenerator):
         heaps: (H, 3) steps that numbers are multiples of: number, ticks of the step, first tick.
         heap_weights: (H,) of one tick on that step.
         dates: the numbers that are dates, or distances of dates, of which some days are likelier.
-        date_weights: (dates, 37) of Monday to Sunday, the 1st to the 28th, later days and the last.
+        date_weights: (dates, 49) of days of the week, of the month, and months; see `Calendars`.
         fixed: codes that every row is to have.
     """
 
@@ -90,7 +90,7 @@ class GraphicalGenerator(AbstractGenerator):
         default_factory=lambda: Calendars.none().numbers,
     )
     date_weights: NDArray[np.float64] = stored.field(
-        stored.Array("D days", WEEK + MONTH, dtype=np.float64, low=0),
+        stored.Array("D days", CLASSES, dtype=np.float64, low=0),
         default_factory=lambda: Calendars.none().weights,
     )
     fixed: Mapping[int, int] = dataclasses.field(default_factory=dict)

@@ -35,7 +35,7 @@ from nacre.methods.mosaic.tilts import SLOTS, tilts
 from nacre.nets import stored
 from nacre.nets.generator import AbstractGenerator
 from nacre.schema import Encoded, Layout
-from nacre.schema.calendar import MONTH, WEEK
+from nacre.schema.calendar import CLASSES
 
 if TYPE_CHECKING:
     from nacre.methods.mosaic.target import Target
@@ -85,7 +85,7 @@ class MosaicGenerator(AbstractGenerator):
         heaps: (H, 3) steps that numbers are multiples of: number, ticks of the step, first tick.
         heap_weights: (H,) of one tick on that step.
         dates: the numbers that are dates, or distances of dates, of which some days are likelier.
-        date_weights: (dates, 37) of Monday to Sunday, the 1st to the 28th, later days and the last.
+        date_weights: (dates, 49) of days of the week, of the month, and months; see `Calendars`.
         target: the column that is a numeric label, if there is one.
         target_classes: (cells of that column,) the class of each; those that are missing come last.
         fixed: codes that every row is to have.
@@ -155,7 +155,7 @@ class MosaicGenerator(AbstractGenerator):
         default_factory=lambda: Calendars.none().numbers,
     )
     date_weights: Floats = stored.field(
-        stored.Array("D days", WEEK + MONTH, dtype=np.float64, low=0),
+        stored.Array("D days", CLASSES, dtype=np.float64, low=0),
         default_factory=lambda: Calendars.none().weights,
     )
     target: int | None = stored.field(stored.Whole(low=0, optional=True), default=None)
