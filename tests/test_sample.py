@@ -1,6 +1,7 @@
 """Sampling under constraints and conditions: every row satisfies them, and none is favored."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from nacre.methods import find
 from nacre.model import Model
 from nacre.nets.mixture import MixtureGenerator
 from nacre.rows import TableEncoder
+from nacre.rows.weights import Move
 from nacre.schema import Boolean, Categorical, Datetime, Integer, Ordinal, Real, Schema
 from nacre.schema.constraints.condition import ColumnValues
 from nacre.schema.constraints.given import given as conditions
@@ -166,8 +168,20 @@ def test_the_terminal_tells_which_groups_rules_move():
     assert any(move.group == "age = 7" for move in moves)
     for move in moves:
         assert abs(move.kept - move.wanted) < abs(move.dropped - move.wanted)
-    assert "Groups that constraints move" in drawing.describe()
-    assert "Nothing is left" not in drawing.describe()
+    said = drawing.describe()
+    kept = [move.group for move in moves if move.restored]
+    assert ("Groups that constraints move" in said) == (len(kept) < len(moves))
+    assert ("and keep their shares" in said) == bool(kept)
+    assert "Nothing is left" not in said
+
+
+def test_a_group_that_has_its_share_again_is_told_in_short():
+    drawing = model().rejection()
+    moves = Move("age = 7", 0.1, 0.05, 0.102), Move("sex = f", 0.5, 0.4, 0.44)
+    drawing.weights = SimpleNamespace(moves=moves, beyond=())
+    said = drawing.describe()
+    assert "Groups that constraints move:\n  sex = f: 50% of the candidates, 40% of those" in said
+    assert said.endswith("and keep their shares: age = 7 (10%).")
 
 
 def test_the_terminal_tells_which_groups_rules_empty():

@@ -191,7 +191,8 @@ class Rejection:
         return () if self.weights is None else self.weights.moves
 
     def _moved(self) -> str:
-        moves = self.moved
+        """Groups that are smaller or larger now, by how much; the others only by name."""
+        moves = [move for move in self.moved if not move.restored]
         lines = [
             f"  {move.group}: {_percent(move.wanted)} of the candidates, {_percent(move.dropped)} "
             f"of those that break nothing, {_percent(move.kept)} of what was drawn"
@@ -199,7 +200,18 @@ class Rejection:
         ]
         more = f"\n  and {len(moves) - SHOWN} more" if len(moves) > SHOWN else ""
         head = "\nGroups that constraints move:\n" if moves else ""
-        return head + "\n".join(lines) + more + self._lost() + self._beyond()
+        return head + "\n".join(lines) + more + self._restored() + self._lost() + self._beyond()
+
+    def _restored(self) -> str:
+        """The groups that keep their shares, though other parts of their rows are dropped."""
+        names = [f"{m.group} ({_percent(m.wanted)})" for m in self.moved if m.restored]
+        if not names:
+            return ""
+        more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+        return (
+            "\nThese break constraints more or less often than others, and keep their shares: "
+            f"{', '.join(names[:SHOWN])}{more}."
+        )
 
     def _beyond(self) -> str:
         """What lies beyond the bounds of columns that are added up, which is no group of rows."""

@@ -27,6 +27,7 @@ MARGINS = 64  # at most so many shares of groups, or of pairs of groups, are kep
 FEWEST = 25  # candidates of a group whose share is kept, a fifth of them left by the rules
 ROUNDS = 30
 CLOSE = 2e-4  # of all rows: shares that differ by less are equal
+HARDLY = 0.05  # of a share: a group that differs by less is as large as it was
 COST = 20.0  # at most so many rows that keep all rules are drawn for one that stays
 NEEDED = 0.005  # of the candidates break rules; below that their groups hardly move
 ENOUGH = 200  # rows that keep all rules
@@ -41,6 +42,11 @@ class Move:
     wanted: float
     dropped: float
     kept: float
+
+    @property
+    def restored(self) -> bool:
+        """Whether its share is what it was, or hardly another one."""
+        return abs(self.kept - self.wanted) <= HARDLY * self.wanted
 
 
 @final
