@@ -88,7 +88,7 @@ def test_the_model_says_whose_noise_is_in_it(ten, tmp_path):
     again = nacre.load(tmp_path / "m.nacre")
     assert again.guarantee == model.guarantee
     assert str(compare(again)).startswith("They are those")
-    assert "Not compared: how many sites share the noise" in str(compare(again))
+    assert "Not compared: whether rows were checked first, and how many sites share" in str(compare(again))
     (only,) = model.guarantee.releases
     wrong = dataclasses.replace(only, noise=2 * only.noise)
     others = dataclasses.replace(model.guarantee, releases=(wrong,))

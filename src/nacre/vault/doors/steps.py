@@ -140,10 +140,12 @@ class Steps(AbstractQuestion):
 
     def after_count(self, reserved: Release, rows: float) -> Release:
         """The release whose cost is what was reserved, now that the rate is known."""
-        rate = self.threshold(rows) / ODDS
+        return self.at_rate(reserved, self.threshold(rows) / ODDS)
+
+    def at_rate(self, reserved: Release, rate: float) -> Release:
+        """The release at this rate whose cost is what was reserved: a search for its noise."""
         if not reserved.private:
-            found = self._at(rate, 1.0, reserved.adjacency).without_noise()
-            return dataclasses.replace(found, unit=reserved.unit, by=reserved.by)
+            return self.as_reserved(reserved, rate, 1.0)
         mu = gaussian_mu(reserved.epsilon, reserved.delta)
         multiplier = calibrate(
             lambda m: epsilon_of(
@@ -152,9 +154,15 @@ class Steps(AbstractQuestion):
             reserved.epsilon,
             guess=subsampled_guess(mu, rate, self.steps),
         )
-        release = self._at(rate, multiplier, reserved.adjacency)
+        return self.as_reserved(reserved, rate, multiplier)
+
+    def as_reserved(self, reserved: Release, rate: float, multiplier: float) -> Release:
+        """A release for which so much was reserved, whatever it costs."""
+        found = self._at(rate, multiplier, reserved.adjacency)
+        if not reserved.private:
+            found = found.without_noise()
         return dataclasses.replace(
-            release,
+            found,
             epsilon=reserved.epsilon,
             delta=reserved.delta,
             unit=reserved.unit,
