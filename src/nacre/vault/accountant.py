@@ -32,6 +32,7 @@ MOST_POINTS = 5e7  # of privacy-loss distributions
 MOST_WORK = 2e9  # points times releases: each is convolved with those before it
 MOST_STEPS = 2 * 10**6  # of batches: twice as many as a setting allows, as methods train two parts
 MOST_EVENTS = 200  # different releases beside step-wise ones
+MOST_NOISE = 1e6  # sensitivities, up to which noise is searched for
 
 
 def epsilon_of(
@@ -250,7 +251,9 @@ def _interval(composition: _Composition) -> float:
     return min(1e-2, max(1e-4, max(2e-3, 5e-3 / least) / math.sqrt(steps)))
 
 
-def calibrate(cost: Callable[[float], float], epsilon: float, *, guess: float) -> float:
+def calibrate(
+    cost: Callable[[float], float], epsilon: float, *, guess: float, most: float = MOST_NOISE
+) -> float:
     """A noise multiplier whose `cost` is at most `epsilon`, and hardly less (one part in 10^3).
 
     Regula falsi on logarithms, which are nearly a line.  It comes from above `guess`: privacy-loss
@@ -270,7 +273,7 @@ def calibrate(cost: Callable[[float], float], epsilon: float, *, guess: float) -
             noise *= min(0.95, max(0.5, (found / aim) ** 0.8))
         elif above is None:
             noise *= min(2.0, max(1.02, found / aim))
-            if noise > 1e6:
+            if noise > most:
                 raise NacreError(
                     f"No amount of noise up to {noise:g} sensitivities reaches epsilon="
                     f"{epsilon:g}: what was released before has used the budget up. Raise epsilon "
