@@ -61,10 +61,10 @@ def bought_problems(facts: Sequence[Fact], releases: Sequence[Any]) -> list[str]
     """A bought table says which release it is from, so that neither stays without the other."""
     return [
         f"fact `{fact}`: its table was bought (`bought: {fact.mark}`), and what it cost, number "
-        f"{fact.bought} of `releases`, is not there as it was{_found(fact, releases)}. Put `releases` back "
-        "as they were written, all of them and in their order: a fit counts them. A table that was "
-        "bought for another schema cannot be taken over; buy it for this one. If the table is "
-        "public anyway, state it without `bought`."
+        f"{fact.bought} of `releases`, is not there as it was{_found(fact, releases)}. Put "
+        "`releases` back as they were written, all of them and in their order: a fit counts them. "
+        "A table that was bought for another schema cannot be taken over; buy it for this one. If "
+        "the table is public anyway, state it without `bought`."
         for fact in facts
         if isinstance(fact, Determined) and fact.bought and not _is_of(fact, releases)
     ]

@@ -31,7 +31,7 @@ LEAST_DELTA = 1e-20
 MOST_POINTS = 5e7  # of privacy-loss distributions
 MOST_WORK = 2e9  # points times releases: each is convolved with those before it
 MOST_STEPS = 2 * 10**6  # of batches: twice as many as a setting allows, as methods train two parts
-MOST_EVENTS = 200  # different releases beside step-wise ones
+MOST_EVENTS = 200  # releases in these distributions
 MOST_NOISE = 1e6  # sensitivities, up to which noise is searched for
 
 
