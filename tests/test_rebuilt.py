@@ -135,16 +135,72 @@ def test_other_constraints_are_free(model):
     assert not compare(model.with_constraints(["age >= 18 if kind = p"])).differences
 
 
-def test_a_rate_after_the_count_is_said_not_to_be_compared():
+@pytest.fixture(scope="module")
+def counted():
+    return made(nacre.DPGAN().small())
+
+
+def test_a_rate_after_the_count_is_said_not_to_be_compared(counted):
+    found = compare(counted)
+    assert not found.differences
+    assert "at that ε and δ. Not compared: rate of 'critic', which followed from a" in str(found)
+
+
+def as_approximate(release):
+    """What was reserved, as if it were all that is known."""
+    release |= {"mechanism": "approximate", "sensitivity": 0.0, "noise": 0.0, "rate": 1.0}
+    release["steps"] = 1
+
+
+STEP_EDITS = {
+    "noise": lambda r: r.update(noise=r["noise"] * 10),
+    "a hair of noise": lambda r: r.update(noise=r["noise"] * (1 + 1e-6)),
+    "rate": lambda r: r.update(rate=r["rate"] / 10),
+    "rate of all rows": lambda r: r.update(rate=1.0, noise=r["noise"] * 1000),
+    "one step": lambda r: r.update(steps=1),
+    "steps": lambda r: r.update(steps=r["steps"] + 1),
+    "sensitivity": lambda r: r.update(sensitivity=r["sensitivity"] * 0.1),
+    "mechanism": as_approximate,
+    "theorem": lambda r: r.update(theorem="perfect"),
+    "epsilon": lambda r: r.update(epsilon=r["epsilon"] * 2),
+    "size": lambda r: r.update(size=1),
+    "together": lambda r: r.update(epsilon=0.0, delta=0.0),
+}
+
+
+@pytest.mark.parametrize("edit", STEP_EDITS)
+def test_steps_after_a_count_are_compared_but_for_their_rate(counted, edit):
+    def change(releases):
+        STEP_EDITS[edit](releases[-1])
+
+    assert compare(listing(counted, change)).refused
+
+
+def test_loud_steps_after_a_count_start_no_search(counted, monkeypatch):
+    monkeypatch.setattr("nacre.rebuilt.make_plan", searched)
+    for edit in ("noise", "one step", "rate", "mechanism"):
+
+        def change(releases, edit=edit):
+            STEP_EDITS[edit](releases[-1])
+
+        assert "AssertionError" not in str(compare(listing(counted, change)))
+
+
+@pytest.mark.parametrize("rows", [1, 40, 10**7])
+def test_whatever_rate_followed_is_that_of_an_honest_file(rows, monkeypatch):
+    """Also where the count says that there are fewer rows than a batch has."""
+    threshold = nacre.vault.Steps.threshold
+    monkeypatch.setattr(nacre.vault.Steps, "threshold", lambda self, _: threshold(self, rows))
     found = made(nacre.DPGAN().small())
-    (last,) = [release for release in found.guarantee.releases if release.epsilon]
-    assert f"at that ε and δ. Not compared: rate and noise of '{last.name}'" in str(compare(found))
-    for change in ({"steps": last.steps + 1}, {"epsilon": last.epsilon * 2}, {"size": 1}):
+    monkeypatch.undo()
+    assert not compare(found).differences
 
-        def edit(releases, change=change):
-            releases[-1] |= change
 
-        assert compare(listing(found, edit)).refused
+def test_conditions_that_the_file_alone_says_are_told(model):
+    unchecked = dataclasses.replace(model.guarantee, checked=not model.guarantee.checked)
+    for each in (model, dataclasses.replace(model, guarantee=unchecked)):
+        found = str(compare(each))
+        assert "Not compared: whether rows were checked first, and whether sites shared" in found
 
 
 def test_of_another_version_it_is_said_that_this_one_would_do_otherwise(model):

@@ -15,6 +15,7 @@ from nacre.plan import make_plan
 from nacre.registry import METHODS
 from nacre.vault import Plan, Release, Steps
 from nacre.vault.budget import check_budget
+from nacre.vault.doors.steps import ODDS
 from nacre.vault.release import SHARED
 from nacre.vault.shares import shared
 from nacre.vault.sketch import shortfalls, sketched
@@ -110,7 +111,7 @@ def compare(model: Model) -> Comparison:
         differences = [] if plan is None else _at_once(plan, model)
         if plan is None or not differences:
             plan = _plan(method, model)
-            differences = _differences(plan, _planned(plan), model)
+            differences = _differences(plan, _planned(plan, model), model)
     except Exception as error:  # of any kind: a stranger may have written the settings
         why = str(error) if isinstance(error, NacreError) else type(error).__name__
         return Comparison((f"nothing can be planned with them ({_short(why)})",), (), elsewhere)
@@ -151,7 +152,7 @@ def _at_once(plan: Plan, model: Model) -> list[str]:
     asked, claimed = plan.epsilon, model.guarantee.epsilon
     if not claimed <= asked * (1 + 1e-8):
         return [f"ε = {_told(claimed)} is claimed and ε = {_told(asked)} was asked for"]
-    found = _differences(plan, list(plan.releases), model, SEARCHED)
+    found = _differences(plan, _planned(plan, model, search=False), model, SEARCHED)
     return found or [
         f"{name} costs ε = {_told(cost)}, where noise for ε = {_told(budget)} was asked for"
         for name, cost, budget in shortfalls(plan, model.guarantee)
@@ -196,9 +197,8 @@ def _differences(
 
     `own` are the plan's releases, of which some facts may be `unknown`.
     """
-    open_ = {question.name: question for question in _open(plan)}
-    asked = _by_name([*plan.prior, *own], open_)
-    listed = _by_name(model.guarantee.releases, open_)
+    asked = _by_name([*plan.prior, *own])
+    listed = _by_name(model.guarantee.releases)
     found = []
     for name in {**asked, **listed}:
         mine, theirs = asked.get(name, []), listed.get(name, [])
@@ -207,55 +207,49 @@ def _differences(
             continue
         for one, other in zip(mine, theirs, strict=True):
             found += [f"'{name}' has {each}" for each in _otherwise(one, other, unknown)]
-    for name, question in open_.items():
-        made = [r for r in model.guarantee.releases if r.name == name and r.steps != 1]
-        found += [
-            f"'{name}' has {r.steps:,} steps, not {question.steps:,}"
-            for r in made
-            if r.steps != question.steps
-        ]
     return found
 
 
-def _planned(plan: Plan) -> list[Release]:
-    """The plan's own releases, with the rates and noise that followed where rows are public."""
-    return [
-        planned.question.after_count(planned.release, planned.question.rows)
-        if isinstance(planned.question, Steps)
-        and planned.question.rows is not None
-        and planned.release.mechanism != "subsampled-gaussian"
-        else planned.release
-        for planned in plan.asked
-    ]
+def _planned(plan: Plan, model: Model, *, search: bool = True) -> list[Release]:
+    """The plan's own releases, with the rates that followed, and with the noise if `search`."""
+    rates = {release.name: release.rate for release in model.guarantee.releases}
+    found = []
+    for planned in plan.asked:
+        question, release = planned.question, planned.release
+        if isinstance(question, Steps) and release.mechanism != "subsampled-gaussian":
+            rate = _rate(question, rates.get(question.name))
+            if rate is not None and search:
+                release = question.at_rate(release, rate)
+            elif rate is not None:
+                release = question.as_reserved(release, rate, 1.0)
+        found.append(release)
+    return found
+
+
+def _rate(question: Steps, listed: float | None) -> float | None:
+    """Of public rows; after a noisy count the one that is listed, or the nearest there can be."""
+    if question.rows is not None:
+        return question.threshold(question.rows) / ODDS
+    return None if listed is None else min(max(round(listed * ODDS), 1), ODDS - 1) / ODDS
 
 
 def _open(plan: Plan) -> list[Steps]:
-    """Questions whose rate, and with it the noise, followed from a noisy count."""
+    """Questions whose rate followed from a noisy count."""
     questions = [planned.question for planned in plan.asked]
     return [q for q in questions if isinstance(q, Steps) and q.rows is None]
 
 
-def _by_name(releases: Iterable[Release], open_: Any) -> dict[str, list[Release]]:
-    """Releases by their names, those of one name by size and noise; of open ones what is fixed."""
+def _by_name(releases: Iterable[Release]) -> dict[str, list[Release]]:
+    """Releases by their names, those of one name by size and noise."""
     found: dict[str, list[Release]] = {}
     for release in releases:
-        kept = _fixed(release) if release.name in open_ else release
-        found.setdefault(release.name, []).append(kept)
+        found.setdefault(release.name, []).append(release)
     return {name: sorted(each, key=_order) for name, each in found.items()}
 
 
 def _order(release: Release) -> tuple[Any, ...]:
     r = release
     return r.mechanism, r.size, r.steps, r.noise, r.epsilon, r.delta
-
-
-def _fixed(release: Release) -> Release:
-    """What was fixed of a step-wise release before its rate was known."""
-    mechanism = "approximate" if release.private else release.mechanism
-    plain = {"sensitivity": 0.0, "noise": 0.0, "rate": 1.0, "steps": 1, "theorem": ""}
-    if release.private and not (release.epsilon > 0 and release.delta > 0):
-        return release
-    return dataclasses.replace(release, mechanism=mechanism, **plain)  # type: ignore[arg-type]
 
 
 def _otherwise(asked: Release, listed: Release, unknown: Sequence[str]) -> list[str]:
@@ -270,14 +264,15 @@ def _otherwise(asked: Release, listed: Release, unknown: Sequence[str]) -> list[
 
 
 def _left_out(plan: Plan, model: Model) -> list[str]:
+    """What the file alone says."""
     found = [
-        f"rate and noise of '{question.name}', which follow from a noisy count (that they cost no "
-        "more than was reserved is computed)"
+        f"rate of '{question.name}', which followed from a noisy count (its noise is compared with "
+        "what the listed rate needs)"
         for question in _open(plan)
     ]
-    if any(release.mechanism == SHARED for release in model.guarantee.releases):
-        found.append("how many sites share the noise, which the file alone says")
-    return found
+    shares = any(release.mechanism == SHARED for release in model.guarantee.releases)
+    sites = "how many sites share the noise" if shares else "whether sites shared the noise"
+    return [*found, f"whether rows were checked first, and {sites}"]
 
 
 def _times(releases: Sequence[Release]) -> str:

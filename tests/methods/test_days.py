@@ -161,3 +161,18 @@ def crafted(path, target, name, array):
         for each, content in parts.items():
             archive.writestr(each, content)
     return nacre.load(target)
+
+
+@pytest.mark.parametrize("schema", [APART, TIED], ids=["apart", "tied"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        Mosaic(first=0.9, heaps=0.5),
+        MST(first=0.9, choosing=0.05, heaps=0.5),
+    ],
+    ids=lambda method: method.title,
+)
+def test_days_leave_a_share_for_all_that_is_asked(schema, method):
+    """They get more of the budget than `heaps` says, which with little left had been all of it."""
+    planned = nacre.plan(schema, method=method, rows=10_000, **COST)
+    assert min(each.question.share for each in planned.asked) > 0

@@ -216,7 +216,7 @@ def test_a_table_whose_release_was_deleted_is_refused(twice, gone, provenance):
 def test_a_bought_table_goes_into_no_other_schema_without_its_price(twice):
     other = Schema(SCHEMA.columns).to_dict() | {"facts": twice.to_dict()["facts"][:1]}
     with pytest.raises(
-        SchemaError, match=r"fact `group determined by code`.*\(`bought: 1-[0-9a-f]{8}`\)"
+        SchemaError, match=r"fact `group determined by code`.*\(`bought: 1-[0-9a-f]{16}`\)"
     ):
         Schema.from_dict(other)
     draft = {**twice.releases[0], "name": "ranges"}
@@ -235,7 +235,7 @@ def test_a_table_bought_apart_does_not_ride_on_another_ones_release(fact):
     """Two purchases from one base say number 1 both, also if they are of the same fact."""
     one, other = buy(FACTS[0], epsilon=0.5), buy(fact, epsilon=0.9)
     assert [each.bought for each in (*one.facts, *other.facts)] == [1, 1]
-    with pytest.raises(SchemaError, match="there is another purchase, 'look-up tables "):
+    with pytest.raises(SchemaError, match="there is another purchase.*: 'look-up tables "):
         dataclasses.replace(one, facts=other.facts)
     said = one.to_dict()
     said["facts"] = [*said["facts"], *other.to_dict()["facts"]][-2:]
@@ -254,6 +254,65 @@ def test_marks_of_earlier_versions_are_read_and_must_name_the_fact(twice):
     old["facts"][0]["bought"] = "2"
     with pytest.raises(SchemaError, match="there is another purchase"):
         Schema.from_dict(old)
+
+
+def test_ids_of_earlier_versions_are_read_as_they_were(twice):
+    """The id of the release's name stood in the mark, and nothing else of it."""
+    old = twice.to_dict()
+    for place, (fact, release) in enumerate(zip(old["facts"], old["releases"], strict=True), 1):
+        end = release["name"].partition(" (")[2]
+        old["releases"][place - 1] = {**release, "name": f"look-up tables 1f9c07a{place} ({end}"}
+        fact["bought"] = f"{place}-1f9c07a{place}"
+    read = Schema.from_dict(old)
+    assert [fact.mark for fact in read.facts] == ["1-1f9c07a1", "2-1f9c07a2"]
+    old["facts"][0]["bought"] = "1-1f9c07a2"
+    with pytest.raises(SchemaError, match="there is another purchase"):
+        Schema.from_dict(old)
+
+
+EDITS = {
+    "noise": lambda r: r["noise"] * 100,
+    "sensitivity": lambda r: r["sensitivity"] / 100,
+    "size": lambda r: r["size"] + 1,
+    "theorem": lambda r: "another",
+    "mechanism": lambda r: "exponential",
+    "steps": lambda r: 1,
+    "name": lambda r: r["name"].replace("look-up tables ", "look-up tables 0"),
+}
+
+
+@pytest.mark.parametrize("field", EDITS)
+def test_no_field_of_a_price_is_edited_alone(twice, field):
+    """With a hundred times the noise the release cost next to nothing."""
+
+    def change(said):
+        said["releases"][1][field] = EDITS[field](said["releases"][1])
+
+    text = edited(twice, change)
+    with pytest.raises(SchemaError, match="is not there as it was"):
+        Schema.parse(text)
+
+
+def test_numbers_that_a_file_writes_otherwise_are_the_same(twice):
+    def change(said):
+        for release in said["releases"]:
+            release.update({k: float(v) for k, v in release.items() if k == "size"})
+            release["sensitivity"] = float(f"{release['sensitivity']:.20e}")
+
+    said = yaml.safe_load(twice.to_yaml())
+    change(said)
+    assert Schema.from_dict(said).facts == twice.facts
+
+
+def test_a_model_with_an_edited_price_is_not_loaded(fitted, tmp_path):
+    fitted.save(tmp_path / "m.nacre")
+    document, arrays = read(tmp_path / "m.nacre")
+    schema = document["encoder"]["schema"]
+    for release in (schema["releases"][0], document["guarantee"]["releases"][0]):
+        release["noise"] *= 100
+    write(tmp_path / "n.nacre", document, arrays)
+    with pytest.raises(nacre.ArchiveError, match="is not there as it was"):
+        nacre.load(tmp_path / "n.nacre")
 
 
 def test_an_id_is_not_left_out(twice):

@@ -79,3 +79,31 @@ def test_a_public_number_of_rows_fixes_the_rate_before(plan):
     assert release.delta == 0
     with pytest.raises(NacreError, match="without a public number"):
         Steps.release(STEPS, 1.0, Adjacency.ADD_REMOVE)
+
+
+TINY = [
+    {"epsilon": 1e-4, "delta": 1e-6, "steps": 10**6},
+    {"epsilon": 1.0, "delta": 2e-16, "steps": 1000},
+]
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+@pytest.mark.parametrize("said", TINY)
+def test_steps_for_which_no_noise_may_do_are_refused_before_the_count(said, adjacency):
+    """The search for it comes after the count, where a refusal comes too late."""
+    budget = {"epsilon": said["epsilon"], "delta": said["delta"], "adjacency": adjacency}
+    question = dataclasses.replace(STEPS, steps=said["steps"])
+    with pytest.raises(NacreError, match=r"'training' is too small for .* Nothing was spent"):
+        Plan.of([COUNT, question], **budget)
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+@pytest.mark.parametrize(("epsilon", "delta"), [(2e-4, 1e-6), (1.0, 1e-14)])
+def test_where_a_plan_is_made_noise_is_found_whatever_the_count_says(epsilon, delta, adjacency):
+    question = dataclasses.replace(STEPS, steps=1000)
+    found = Plan.of([COUNT, question], epsilon=epsilon, delta=delta, adjacency=adjacency)
+    reserved = found.releases[1]
+    for rows in (1, 60, 10**8):
+        release = question.after_count(reserved, rows)
+        fixed = dataclasses.replace(release, epsilon=0.0, delta=0.0)
+        assert epsilon_of([fixed], reserved.delta, adjacency) <= reserved.epsilon

@@ -104,7 +104,7 @@ def products_of_circles(row):
 def round_steps():
     """The steps that numbers are multiples of, as methods ask for them."""
     columns = table_columns(ENCODER.layout, None, 512)
-    (question,) = heaps_question(columns, ENCODER.layout, 1.0)
+    (question,) = heaps_question(columns, ENCODER.layout, 1.0, 1.0)
     places, weight = cell_places(ENCODER.layout, columns), int(NORM / 2**0.5)
     return round_features(places, columns, ENCODER.layout, (0, 1), weight), question.bound
 
@@ -116,7 +116,7 @@ def days_of_dates():
     layout = TableEncoder.of(Schema(columns, constraints=["begun <= ended"])).layout
     assert [number.ticks for number in layout.numbers] == [65536] * 2 and layout.numbers[1].tie
     columns = table_columns(layout, None, 512)
-    (question,) = heaps_question(columns, layout, 1.0)
+    (question,) = heaps_question(columns, layout, 1.0, 1.0)
     places = cell_places(layout, columns)
     # Of both a class of steps, a day of the month, and a month or (the distance) a day of the week.
     weight = int(NORM / 6**0.5)

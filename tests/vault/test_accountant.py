@@ -228,7 +228,7 @@ def test_calibration_finds_the_least_noise():
 
 def test_a_hopeless_release_is_infinite_not_an_error(monkeypatch):
     class Hopeless:
-        events = ()
+        events = ((0.5, 1.0, 1000),)
 
         def get_epsilon(self, delta):
             return 800.0  # exp(800) is beyond floating point
@@ -302,6 +302,55 @@ def test_so_many_releases_beside_steps_are_not_worked_out(monkeypatch):
     assert math.isfinite(epsilon_of(many, DELTA))
 
 
+def reserved(count, delta=1e-9, epsilon=0.5, steps=1000):
+    """Step-wise releases that each have a cost of their own, as a stranger may list them."""
+    own = {"epsilon": epsilon, "delta": delta}
+    each = (stepwise(0.01, 2.0 + 1e-6 * place, steps) for place in range(count))
+    return [dataclasses.replace(release, **own) for release in each]
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+@pytest.mark.parametrize(
+    "many",
+    [
+        {"count": 10_000},  # hours, at 50 ms each
+        {"count": accountant.MOST_EVENTS + 1, "steps": 10},
+        {"count": 5, "steps": accountant.MOST_STEPS // 4},
+        {"count": 2, "delta": DELTA},  # more than all of delta
+    ],
+)
+def test_releases_with_costs_of_their_own_are_bounded_together(many, adjacency, monkeypatch):
+    monkeypatch.setattr(accountant, "_composed", worked_out)
+    listed = [dataclasses.replace(r, adjacency=adjacency) for r in reserved(**many)]
+    assert math.isinf(epsilon_of(listed, DELTA, adjacency))
+
+
+def test_points_and_work_are_those_of_all_distributions(monkeypatch):
+    one = accountant._compositions(reserved(1), [], [])
+    points = accountant._points(one[0])
+    for limit in ("MOST_POINTS", "MOST_WORK"):
+        monkeypatch.setattr(accountant, limit, 2.5 * points)
+        for count in (2, 3):
+            several = accountant._compositions(reserved(count), [], [])
+            assert accountant._computable(several) is (count == 2)
+        monkeypatch.setattr(accountant, limit, math.inf)
+
+
+def test_the_first_infinite_cost_ends_the_sum(monkeypatch):
+    asked = []
+
+    def too_much(composition):
+        asked.append(composition)
+        return Costly()
+
+    class Costly:
+        def get_epsilon(self, delta):
+            return 1000.0
+
+    monkeypatch.setattr(accountant, "_composed", too_much)
+    assert math.isinf(epsilon_of(reserved(20, epsilon=0.7071), DELTA)) and len(asked) == 1
+
+
 @pytest.mark.parametrize(
     ("multiplier", "rate", "steps"),
     [
@@ -314,13 +363,13 @@ def test_so_many_releases_beside_steps_are_not_worked_out(monkeypatch):
     ],
 )
 def test_what_a_fit_may_ask_for_is_worked_out(multiplier, rate, steps):
-    assert accountant._computable(accountant._Composition(((multiplier, rate, steps),)))
+    assert accountant._computable([accountant._Composition(((multiplier, rate, steps),))])
 
 
 def test_as_many_steps_as_settings_allow_are_worked_out_beside_sums():
     """A setting allows 10^6 steps, some methods train two parts, and sums come before them."""
     events = ((2e3, None, 1), (1e3, 1e-3, 10**6), (1e3, 1e-3, 10**6))
-    assert accountant._computable(accountant._Composition(events))
+    assert accountant._computable([accountant._Composition(events)])
 
 
 @pytest.mark.parametrize("epsilon", [1e-4, 1.0, 700.0])
@@ -329,7 +378,7 @@ def test_as_many_steps_as_settings_allow_are_worked_out_beside_sums():
 def test_no_budget_of_a_fit_leads_beyond(epsilon, delta, rate, steps):
     guess = accountant.subsampled_guess(gaussian_mu(epsilon, delta), rate, steps)
     for multiplier in (guess, guess if epsilon == 700 else guess / 2):
-        assert accountant._computable(accountant._Composition(((multiplier, rate, steps),)))
+        assert accountant._computable([accountant._Composition(((multiplier, rate, steps),))])
 
 
 def test_many_steps_have_the_finest_distribution():

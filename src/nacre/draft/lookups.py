@@ -23,7 +23,7 @@ from nacre.schema.document import facts_yaml
 from nacre.schema.facts.narrowing import narrow_all
 from nacre.schema.facts.statement import Determined, parse_head
 from nacre.schema.facts.understand import understand_facts
-from nacre.schema.problems import purchase_name
+from nacre.schema.problems import fingerprint, purchase_name
 from nacre.vault import Adjacency, Plan, Release, Sum, Sums, Vault
 from nacre.vault.budget import check_budget
 from nacre.vault.guarantee import unit_column
@@ -86,7 +86,7 @@ def buy_lookups(
     schema = _usable(schema, adjacency)
     crossings = _crossings(schema, facts)
     encoder = TableEncoder(_counted(schema, crossings))
-    purchase = secrets.token_hex(4)
+    purchase = secrets.token_hex(6)
     question = _question(crossings, purchase)
     plan = _plan(question, encoder.unit, adjacency, epsilon=epsilon, delta=delta)
     with on_engine(data, engine) as where:
@@ -96,7 +96,7 @@ def buy_lookups(
             vault = Vault(stream, plan, charge=reservation, on_progress=on_progress)
             sums = vault.sum(question, features(crossings, encoder.layout))
     tables, doubts = _tables(schema, crossings, sums)
-    found = _with_tables(schema, tables, vault.releases, purchase)
+    found = _with_tables(schema, tables, vault.releases)
     for doubt in doubts:
         warnings.warn(doubt, stacklevel=2)
     return found
@@ -251,14 +251,15 @@ def _tables(
 
 
 def _with_tables(
-    schema: Schema, tables: Sequence[Determined], releases: Sequence[Release], purchase: str
+    schema: Schema, tables: Sequence[Determined], releases: Sequence[Release]
 ) -> Schema:
     """The schema with its new facts and what they cost: the one cannot be had without the other.
 
     Where its columns come from stays as it was, and with it whether a person has to review them.
     """
     bought, place = recorded(releases), len(schema.releases) + 1
-    tables = [dataclasses.replace(table, bought=place, purchase=purchase) for table in tables]
+    own = fingerprint(bought[0])
+    tables = [dataclasses.replace(table, bought=place, purchase=own) for table in tables]
     try:
         return dataclasses.replace(
             schema,

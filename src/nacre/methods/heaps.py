@@ -33,14 +33,19 @@ if TYPE_CHECKING:
 
 HEAPS = "round values"
 MOST = 0.1  # of the budget, up to which days are counted without more noise for round values
+PART = 0.5  # of what the histograms leave, likewise: pairs need some, too
 MEANING = (
     "of what the histograms leave, the share for how many rows lie at multiples of round steps, "
     "where numbers have cells of several values (more with dates, for their days); 0 for none"
 )
 
 
-def heaps_question(columns: tuple[Column, ...], layout: Layout, share: float) -> tuple[Sum, ...]:
+def heaps_question(
+    columns: tuple[Column, ...], layout: Layout, part: float, left: float
+) -> tuple[Sum, ...]:
     """The question, if there are numbers that may be heaped inside their cells.
+
+    It gets a `part` of what is `left` of the budget, and more where days are counted.
 
     Sensitivity:
         a row touches one count of each of N numbers (of a date that of its day of the week), and
@@ -51,8 +56,9 @@ def heaps_question(columns: tuple[Column, ...], layout: Layout, share: float) ->
     """
     numbers = [place for place, number in enumerate(layout.numbers) if number.rounds]
     chosen, touched = heaped(columns, layout), _touched(columns, layout)
-    if not touched or not share:
+    if not touched or not part:
         return ()
+    share, most = part * left, min(MOST, PART * left)
     # Room for all numbers: in a small table more of them have wide cells.
     size = sum(1 + len(layout.numbers[place].rounds) for place in numbers)
     dates = [classes_of(columns[place], layout) for place in dated(columns, layout)]
@@ -61,7 +67,7 @@ def heaps_question(columns: tuple[Column, ...], layout: Layout, share: float) ->
         Sum(
             name=HEAPS,
             bound=Bound(segments=(Segment(size=size + sum(dates), norm=NORM, signed=False),)),
-            share=max(share, min(share * touched / max(len(chosen), 1), MOST)),
+            share=max(share, min(share * touched / max(len(chosen), 1), most)),
             unit=NORM / math.sqrt(touched),
             meaning="how many rows lie at multiples of each round step or end just below a "
             "hundred (of dates: on each day of the week and of the month, and in each month), "

@@ -88,8 +88,8 @@ FACTS = "# What follows from other columns in every row: it is computed, not lea
 PROTECT = "# Columns whose joint distribution is itself a secret; the method ppem hides it.\n"
 RELEASES = """\
 # What a private draft or bought tables released; a fit adds its cost to its own. A fact that is
-# `bought: 2-1f9c07ab` is from the second of these, which has that id in its name, and is refused
-# without it. Whoever deletes a line here deletes the record of what was spent.
+# `bought: 2-5d0e8c1f9a27b346` is from the second of these, has that one's fingerprint, and is
+# refused without it. Whoever deletes a line here deletes the record of what was spent.
 """
 
 

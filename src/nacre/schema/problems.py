@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +15,8 @@ from nacre.schema.table import listed
 PROVENANCES = ("declared", "data", "private")
 BOUGHT = "look-up tables"
 """How the names of releases begin with which tables of codes and groups were bought."""
+EARLIER = (0, 8)  # digits of the ids that earlier versions wrote, which no fingerprint is of
+DIGITS = 16  # of a fingerprint
 
 
 def column_problems(columns: Mapping[str, Any]) -> list[str]:
@@ -57,10 +61,10 @@ def bought_problems(facts: Sequence[Fact], releases: Sequence[Any]) -> list[str]
     """A bought table says which release it is from, so that neither stays without the other."""
     return [
         f"fact `{fact}`: its table was bought (`bought: {fact.mark}`), and what it cost, number "
-        f"{fact.bought} of `releases`, is not there{_found(fact, releases)}. Put `releases` back "
-        "as they were written, all of them and in their order: a fit counts them. A table that was "
-        "bought for another schema cannot be taken over; buy it for this one. If the table is "
-        "public anyway, state it without `bought`."
+        f"{fact.bought} of `releases`, is not there as it was{_found(fact, releases)}. Put "
+        "`releases` back as they were written, all of them and in their order: a fit counts them. "
+        "A table that was bought for another schema cannot be taken over; buy it for this one. If "
+        "the table is public anyway, state it without `bought`."
         for fact in facts
         if isinstance(fact, Determined) and fact.bought and not _is_of(fact, releases)
     ]
@@ -71,24 +75,44 @@ def purchase_name(facts: Sequence[Determined], purchase: str) -> str:
     return f"{BOUGHT} {purchase} ({'; '.join(f'{fact.column} by {fact.by}' for fact in facts)})"
 
 
-def _is_of(fact: Determined, releases: Sequence[Any]) -> bool:
-    """Whether the release at the fact's place is there, names its table, and has its id.
+def fingerprint(release: Mapping[str, Any]) -> str:
+    """A short hash of all fields of a release, of which its name has a random id.
 
-    A mark without an id, as earlier versions wrote, is one of a release without an id.
+    A table has it beside it, so that neither can be edited alone.  It is no signature: whoever
+    writes both may write what they like.
+    """
+    said = sorted((str(name), _exactly(value)) for name, value in release.items())
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:DIGITS]
+
+
+def _exactly(value: Any) -> str:
+    """A value as text, the same for numbers that are the same, however a file writes them."""
+    if isinstance(value, float):
+        return hex(int(value)) if value.is_integer() else value.hex()
+    return hex(value) if type(value) is int else str(value)
+
+
+def _is_of(fact: Determined, releases: Sequence[Any]) -> bool:
+    """Whether the release at the fact's place is there, names its table, and was not edited.
+
+    Marks of earlier versions have no fingerprint: the id in the release's name, or not even that.
     """
     if fact.bought > len(releases) or not _names_tables(releases[fact.bought - 1]):
         return False
-    start = f"{BOUGHT} {fact.purchase} (" if fact.purchase else f"{BOUGHT} ("
-    name = str(releases[fact.bought - 1]["name"])
-    pairs = f"; {name.removeprefix(start).removesuffix(')')}; "
-    return name.startswith(start) and f"; {fact.column} by {fact.by}; " in pairs
+    release = releases[fact.bought - 1]
+    own, _, pairs = str(release["name"]).removeprefix(BOUGHT).partition("(")
+    own = own.strip()
+    mark = own if len(own) in EARLIER else fingerprint(release)
+    named = f"; {fact.column} by {fact.by}; " in f"; {pairs.removesuffix(')')}; "
+    return named and fact.purchase == mark
 
 
 def _found(fact: Determined, releases: Sequence[Any]) -> str:
     """What stands in the place of a release, if something does."""
     if fact.bought > len(releases) or not _names_tables(releases[fact.bought - 1]):
         return ""
-    return f" (there is another purchase, {shown(releases[fact.bought - 1]['name'])})"
+    name = shown(releases[fact.bought - 1]["name"])
+    return f" (there is another purchase, or this one was edited: {name})"
 
 
 def _names_tables(release: Any) -> bool:

@@ -27,10 +27,12 @@ LEAST_EPSILON, LARGEST_EPSILON = 1e-5, 700.0
 LEAST_DELTA = 1e-20
 # Beyond these a list of releases is taken to cost more than anything: they bound time and memory
 # (some 0.7 GB), as a stranger may have written it, and no fit within `LARGEST_EPSILON` comes near.
-MOST_POINTS = 5e7  # of a privacy-loss distribution
+# They hold for all that is worked out of one list, together.
+MOST_POINTS = 5e7  # of privacy-loss distributions
 MOST_WORK = 2e9  # points times releases: each is convolved with those before it
 MOST_STEPS = 2 * 10**6  # of batches: twice as many as a setting allows, as methods train two parts
-MOST_EVENTS = 200  # different releases beside step-wise ones
+MOST_EVENTS = 200  # releases in these distributions
+MOST_NOISE = 1e6  # sensitivities, up to which noise is searched for
 
 
 def epsilon_of(
@@ -72,18 +74,25 @@ def epsilon_of(
     one_shot = [r for r in releases if r.one_shot]
     sampled = [r for r in releases if r.mechanism == "subsampled-gaussian"]
     apart, stepwise = ([r for r in sampled if (r.delta > 0) is alone] for alone in (True, False))
-    epsilon = math.fsum(r.epsilon for r in fixed) + SLACK_EPSILON * len(one_shot)
-    epsilon += math.fsum(_reserved_epsilon(r, adjacency) for r in apart)
     spent = math.fsum(r.delta for r in (*fixed, *apart))
+    together = [*one_shot, *stepwise] if adjacency is Adjacency.ADD_REMOVE else stepwise
+    # Before anything is worked out: a stranger may have written a list that would take hours.
+    if spent > delta * (1 + 1e-12) or not _computable(_compositions(apart, stepwise, together)):
+        return math.inf
+    epsilon = math.fsum(r.epsilon for r in fixed) + SLACK_EPSILON * len(one_shot)
+    for release in apart:
+        epsilon += _reserved_epsilon(release, adjacency)
+        if math.isinf(epsilon):
+            return math.inf
     left = (delta - spent) * (1 - SLACK_DELTA * len(one_shot))
     if not one_shot and not stepwise:
-        return epsilon if left >= -1e-12 * delta else math.inf
+        return epsilon
     if left <= 0:
         return math.inf
     if not stepwise:
         return epsilon + gaussian_epsilon(total_mu(one_shot), left)
     if adjacency is Adjacency.ADD_REMOVE:
-        return epsilon + _stepwise_epsilon([*one_shot, *stepwise], left, adjacency)
+        return epsilon + _stepwise_epsilon(together, left, adjacency)
     if one_shot:
         left /= 2
         epsilon += gaussian_epsilon(total_mu(one_shot), left)
@@ -103,8 +112,6 @@ def _stepwise_epsilon(releases: Sequence[Release], delta: float, adjacency: Adja
     (e, d)-private under add-remove.
     """
     composed = _distribution(releases)
-    if not _computable(composed):
-        return math.inf
     sampled = [r for r in releases if not r.one_shot]
     far = math.fsum(leftover_delta(r.size, r.steps) for r in sampled)
     more = math.fsum(leftover_epsilon(r.size, r.steps) for r in sampled)
@@ -168,27 +175,43 @@ def _distribution(releases: Sequence[Release]) -> _Composition:
     )
 
 
-def _computable(composition: _Composition) -> bool:
-    """Whether the privacy-loss distribution has so few points that it can be worked out.
+def _compositions(
+    apart: Sequence[Release], stepwise: Sequence[Release], together: Sequence[Release]
+) -> list[_Composition]:
+    """What is worked out of a list: each release with a cost of its own, and the others at once."""
+    alone = [_distribution([release]) for release in apart]
+    return [*alone, _distribution(together)] if stepwise else alone
+
+
+def _computable(compositions: Sequence[_Composition]) -> bool:
+    """Whether privacy-loss distributions have so few points that all can be worked out.
 
     A step's loss reaches 1 / (2 m^2) + 8 / m for a noise multiplier m, but for a chance of 1e-15;
     those of all steps add up to as much in each step with the row in its batch, and, by Markov's
     inequality, to no more than 35 beyond their Renyi divergence of order two.  Infinite is a safe
     answer: it refuses.
     """
-    events, points = composition.events, 0.0
+    events = [event for composition in compositions for event in composition.events]
     trained = sum(steps for _, rate, steps in events if rate is not None)
     if len(events) > MOST_EVENTS or trained > MOST_STEPS:
         return False
-    for multiplier, rate, steps in events:
+    points = [_points(composition) for composition in compositions]
+    work = (many * len(c.events) for many, c in zip(points, compositions, strict=True))
+    return sum(points) <= MOST_POINTS and sum(work) <= MOST_WORK
+
+
+def _points(composition: _Composition) -> float:
+    """No fewer than the points of a composed privacy-loss distribution: see `_computable`."""
+    points = 0.0
+    for multiplier, rate, steps in composition.events:
         chance, inverse = 1.0 if rate is None else rate, 1 / multiplier**2
         loss, met = inverse / 2 + 8 / multiplier, 2 * chance * steps + 110
         # log(1 + q^2 (exp(1 / m^2) - 1)), or hardly more where that exponential is no number.
         renyi = inverse + max(-inverse, 2 * math.log(chance)) + 1
         if inverse < 700:
             renyi = math.log1p(chance**2 * math.expm1(inverse))
-        points += min(steps * loss, steps * renyi + 35, met * loss) / _interval(composition)
-    return points <= MOST_POINTS and points * len(events) <= MOST_WORK
+        points += min(steps * loss, steps * renyi + 35, met * loss)
+    return points / _interval(composition)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -228,7 +251,9 @@ def _interval(composition: _Composition) -> float:
     return min(1e-2, max(1e-4, max(2e-3, 5e-3 / least) / math.sqrt(steps)))
 
 
-def calibrate(cost: Callable[[float], float], epsilon: float, *, guess: float) -> float:
+def calibrate(
+    cost: Callable[[float], float], epsilon: float, *, guess: float, most: float = MOST_NOISE
+) -> float:
     """A noise multiplier whose `cost` is at most `epsilon`, and hardly less (one part in 10^3).
 
     Regula falsi on logarithms, which are nearly a line.  It comes from above `guess`: privacy-loss
@@ -248,7 +273,7 @@ def calibrate(cost: Callable[[float], float], epsilon: float, *, guess: float) -
             noise *= min(0.95, max(0.5, (found / aim) ** 0.8))
         elif above is None:
             noise *= min(2.0, max(1.02, found / aim))
-            if noise > 1e6:
+            if noise > most:
                 raise NacreError(
                     f"No amount of noise up to {noise:g} sensitivities reaches epsilon="
                     f"{epsilon:g}: what was released before has used the budget up. Raise epsilon "

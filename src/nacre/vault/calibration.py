@@ -65,7 +65,12 @@ def calibrated(
         return found
     guess = first_scale(questions, epsilon, delta)
     if any(isinstance(question, Steps) for question in questions):
-        return releases(1 / calibrate(cost, epsilon, guess=1 / guess))
+        found = releases(1 / calibrate(cost, epsilon, guess=1 / guess))
+        for question, release in zip(questions, found, strict=True):
+            # Its noise is searched for after other answers, when it is too late to refuse.
+            if isinstance(question, Steps) and release.mechanism == "approximate":
+                question.require_noise(release)
+        return found
     return releases(_scale(guess, lambda scale: cost(1 / scale) <= epsilon))
 
 

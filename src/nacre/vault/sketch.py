@@ -9,7 +9,7 @@ from nacre.schema import Unit
 from nacre.vault.accountant import epsilon_of, subsampled_guess
 from nacre.vault.bound import Adjacency
 from nacre.vault.calibration import at_scale, first_scale
-from nacre.vault.doors.steps import Steps
+from nacre.vault.doors.steps import ODDS, Steps
 from nacre.vault.gaussian_dp import gaussian_mu
 from nacre.vault.guarantee import Guarantee
 from nacre.vault.plan import Plan, Planned
@@ -51,9 +51,8 @@ def _rated(question: AbstractQuestion, release: Release) -> Release:
     """What was reserved, with the rate where it follows from a public number of rows."""
     if not isinstance(question, Steps) or question.rows is None or release.rate != 1:
         return release
-    rated = question.release(1.0, release.adjacency)
-    own = {"epsilon": release.epsilon, "delta": release.delta}
-    return dataclasses.replace(rated, unit=release.unit, by=release.by, **own)  # type: ignore[arg-type]
+    rate = question.threshold(question.rows) / ODDS
+    return question.as_reserved(release, rate, 1.0)
 
 
 def shortfalls(plan: Plan, guarantee: Guarantee) -> Iterator[tuple[str, float, float]]:
@@ -61,12 +60,13 @@ def shortfalls(plan: Plan, guarantee: Guarantee) -> Iterator[tuple[str, float, f
 
     The noise of steps is searched for, which takes long where there are many of them and the
     budget is large.  What a search leaves costs nearly the budget, unless it ended at a tenth of
-    its guess, or where a little less noise costs more than the budget at once.
+    its guess, or where a little less noise costs more than the budget at once.  A rate that
+    followed from a noisy count is taken as it is listed.
     """
     adjacency = guarantee.adjacency
     steps = [p.question for p in plan.asked if isinstance(p.question, Steps)]
     listed = {release.name: release for release in guarantee.releases}
-    rated = [(q, listed[q.name]) for q in steps if q.rows is not None and q.name in listed]
+    rated = [(q, listed[q.name]) for q in steps if q.name in listed]
     for question, release in rated:
         if release.delta > 0 and release.mechanism == "subsampled-gaussian":
             mu = gaussian_mu(release.epsilon, release.delta)

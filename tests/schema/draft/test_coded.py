@@ -100,3 +100,14 @@ def test_bounds_beside_a_code_are_marked_where_few_rows_hold_them():
         column = found.schema.columns["x"]
         assert (column.low, column.high) == (1, 7)
         assert found.rare["x"] == ("high",)
+
+
+@pytest.mark.parametrize("value", ["31415926535897932384", "1e+17", "inf", "-inf", "1e400"])
+@pytest.mark.parametrize("rows", [1, 60])
+def test_numbers_that_are_not_written_as_whole_ones_are_drafted(value, rows, tmp_path):
+    """They ended a draft, with the value in the error."""
+    cells = np.resize(["-9", "1", "2", "3", "99"], N)
+    cells = [value] * rows + cells[rows:].tolist()
+    path = tmp_path / "t.csv"
+    pd.DataFrame({"x": cells, "amount": np.arange(N) % 300}).to_csv(path, index=False)
+    assert "x" in nacre.draft(path).to_yaml()

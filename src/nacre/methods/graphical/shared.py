@@ -97,7 +97,7 @@ def make_questions(
     given = f" for each value of '{label.name}'" if label else ""
     size = sum(column.size for column in design.columns)
     left = 1 - first if design.pairs else 1.0
-    heaped = heaps_question(design.columns, encoder.layout, heaps * left)
+    heaped = heaps_question(design.columns, encoder.layout, heaps, left)
     spent = sum(question.share for question in heaped)
     histograms = Sum(
         name=HISTOGRAMS,

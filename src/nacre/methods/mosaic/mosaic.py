@@ -269,7 +269,7 @@ class Mosaic(AbstractMethod):
         room = min(TICKS, self.values)
         columns = looked_at(design.columns, encoder.layout, room)
         left = 1.0 - self._first(design) if design.joined > 1 else 1.0
-        heaps = heaps_question(design.columns, encoder.layout, self.heaps * left)
+        heaps = heaps_question(design.columns, encoder.layout, self.heaps, left)
         if not columns or not self.single:
             return heaps
         counts = Segment(size=room, norm=NORM, signed=False)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import re
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from nacre.schema.draft.sketch import CLASSES, NEGATIVE, Sketch
 MOST = 3  # codes in a row: 97, 98 and 99 for three reasons
 NINES = tuple(code for code in COMMON if code >= 99)
 APART = 3  # a nine so far from the others may be a code
+WHOLE = re.compile(r"-?[0-9]+")
 SYMMETRIC = 1  # -1, 0 and 1 are a score
 
 
@@ -54,8 +56,12 @@ def coded(held: Mapping[str, int]) -> Coded:
         Coded(codes=(), perhaps=(), low=0, high=0)
         >>> coded(dict.fromkeys(["0", "1", "2", "4", "99"], 50)).codes
         ()
+        >>> coded(dict.fromkeys(["1", "2", "99", "1e+17"], 50)).codes
+        ()
     """
     if not 2 < len(held) <= CLASSES or sum(held.values()) < ENOUGH:
+        return Coded()
+    if not all(WHOLE.fullmatch(value) for value in held):  # such as 1e+17, or inf
         return Coded()
     values = sorted(map(int, held))
     below, above = [each for each in values if each in NEGATIVE], _last(values)
@@ -78,7 +84,8 @@ def without_codes(
     sketch: Sketch, held: Mapping[str, int], few: Coded
 ) -> tuple[Sketch, dict[str, int]]:
     """What is left of a few numbers without their codes."""
-    left = {value: n for value, n in held.items() if int(value) not in few.codes}
+    codes = set(map(str, few.codes))
+    left = {value: n for value, n in held.items() if value not in codes}
     low, *_, high = left
     return (
         dataclasses.replace(

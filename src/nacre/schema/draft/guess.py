@@ -100,10 +100,12 @@ def listed_numbers(held: Mapping[str, int]) -> bool:
 
 def common_step(held: Mapping[str, int], decimals: int) -> int:
     """The largest step, in units of the last decimal, that leads from each value to all others."""
-    if len(held) < 4 or sum(held.values()) < ENOUGH:
+    if sum(held.values()) < ENOUGH:
         return 1
-    unit = 10**decimals
-    units = [round(float(value) * unit) for value in held]
+    found = [float(value) * 10**decimals for value in held]
+    units = [round(value) for value in found if math.isfinite(value)]
+    if len(units) < 4:
+        return 1
     return max(1, math.gcd(*(value - units[0] for value in units)))
 
 

@@ -41,7 +41,7 @@ CONSTRAINT = "it is a constraint, and no fact: write it under `constraints`."
 HEAD = "A look-up table without its entries is a statement such as `group determined by code`."
 MISSING, BOUGHT = "missing", "bought"
 MOST = 1_000_000  # releases that a schema might have
-PURCHASE = "[0-9a-f]{8}"  # the id of a purchase
+PURCHASE = "[0-9a-f]{16}|[0-9a-f]{8}"  # a release's fingerprint; or, earlier, the id in its name
 Plain: TypeAlias = "str | dict[str, Any]"
 
 
@@ -52,7 +52,8 @@ class Determined:
 
     Attributes:
         bought: which of the schema's `releases` the table is from, the first being 1; 0 for none.
-        purchase: the random id that this release has in its name; empty for one without.
+        purchase: the fingerprint of this release; of earlier versions the random id in its name,
+            or nothing.
     """
 
     column: Word
@@ -71,7 +72,7 @@ class Determined:
 
     @property
     def mark(self) -> int | str:
-        """Of which release it is, as it is written: `2-1f9c07ab`; `2` for one without an id."""
+        """Of which release it is, as it is written: `2-5d0e8c1f9a27b346`; earlier also `2`."""
         return f"{self.bought}-{self.purchase}" if self.purchase else self.bought
 
 
@@ -178,15 +179,15 @@ def parse(said: Any) -> Fact:
 
 
 def _marked(fact: Determined, mark: Any) -> Determined:
-    """The fact with the release that it is from, as `1-1f9c07ab`, or `1` for one without an id."""
+    """The fact with the release that it is from, as `1-5d0e8c1f9a27b346`; earlier also `1`."""
     number, dash, purchase = mark.partition("-") if isinstance(mark, str) else (mark, "", "")
     place = as_whole(number)
     known = re.fullmatch(PURCHASE, purchase) if dash else True
     if type(place) is not int or not 1 <= place <= MOST or not known:
         raise NotUnderstood(
             f"`{BOUGHT}: {shown(mark)}` must say which of the schema's `releases` the table is "
-            "from, the first being 1, and the id in that one's name, as `1-1f9c07ab`. Put it back "
-            "as it was written."
+            "from, the first being 1, and that one's fingerprint, as `1-5d0e8c1f9a27b346`. Put it "
+            "back as it was written."
         )
     return dataclasses.replace(fact, bought=place, purchase=purchase)
 

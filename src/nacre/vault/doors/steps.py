@@ -25,6 +25,8 @@ APART = "rate after the count: added with a delta of its own (Zhu et al. 2022, T
 REPORT_EVERY = 50  # steps between two calls of on_progress
 SMALLEST = 1e-15  # clip of a stage; one over it is the largest
 ODDS = 1 << 32  # rates are whole multiples of 1 / ODDS
+# Sensitivities, up to which noise is searched for once other answers are there: it has to be found.
+MOST_NOISE = 1e9
 
 if TYPE_CHECKING:
     from nacre.vault.view import ViewRows
@@ -140,10 +142,12 @@ class Steps(AbstractQuestion):
 
     def after_count(self, reserved: Release, rows: float) -> Release:
         """The release whose cost is what was reserved, now that the rate is known."""
-        rate = self.threshold(rows) / ODDS
+        return self.at_rate(reserved, self.threshold(rows) / ODDS)
+
+    def at_rate(self, reserved: Release, rate: float) -> Release:
+        """The release at this rate whose cost is what was reserved: a search for its noise."""
         if not reserved.private:
-            found = self._at(rate, 1.0, reserved.adjacency).without_noise()
-            return dataclasses.replace(found, unit=reserved.unit, by=reserved.by)
+            return self.as_reserved(reserved, rate, 1.0)
         mu = gaussian_mu(reserved.epsilon, reserved.delta)
         multiplier = calibrate(
             lambda m: epsilon_of(
@@ -151,10 +155,32 @@ class Steps(AbstractQuestion):
             ),
             reserved.epsilon,
             guess=subsampled_guess(mu, rate, self.steps),
+            most=MOST_NOISE,
         )
-        release = self._at(rate, multiplier, reserved.adjacency)
+        return self.as_reserved(reserved, rate, multiplier)
+
+    def require_noise(self, reserved: Release) -> None:
+        """Refuse what is reserved if no noise may be found for it once other answers are there.
+
+        Half of the most noise has to do, as a search that needs more doubles it at most; and at
+        the largest rate, as a row that joins fewer batches costs less.
+        """
+        rate = (ODDS - 1 if self.rows is None else self.threshold(self.rows)) / ODDS
+        quietest = self._at(rate, MOST_NOISE / 2, reserved.adjacency)
+        if epsilon_of([quietest], reserved.delta, reserved.adjacency) > reserved.epsilon:
+            raise NacreError(
+                f"The part of epsilon and delta for '{self.name}' is too small for {self.steps:,} "
+                "steps, whatever their noise. Raise epsilon or delta, or take fewer steps; a "
+                "public number of `rows` may help. Nothing was spent."
+            )
+
+    def as_reserved(self, reserved: Release, rate: float, multiplier: float) -> Release:
+        """A release for which so much was reserved, whatever it costs."""
+        found = self._at(rate, multiplier, reserved.adjacency)
+        if not reserved.private:
+            found = found.without_noise()
         return dataclasses.replace(
-            release,
+            found,
             epsilon=reserved.epsilon,
             delta=reserved.delta,
             unit=reserved.unit,
