@@ -25,10 +25,10 @@ from nacre.schema.draft.suggested import Suggested
 from nacre.schema.draft.sums import sums
 from nacre.schema.draft.tables import completed, determined
 from nacre.schema.facts.binding import in_order
-from nacre.schema.facts.bound import Absence, BoundFact
+from nacre.schema.facts.bound import Absence, Belonging, BoundFact
 from nacre.schema.facts.narrowing import surely_ordered
 from nacre.schema.facts.statement import Fact, Formula
-from nacre.schema.facts.understand import understand_facts
+from nacre.schema.facts.understand import settled, understand_facts
 from nacre.schema.schema import Schema
 from nacre.schema.table import Batches
 
@@ -88,9 +88,11 @@ def compatible(
     """The facts that may stand together: each column follows from one, and none in a circle."""
     found: list[Fact] = []
     bound: list[BoundFact] = []
+    taken: set[tuple[str, bool]] = set()
     for fact in facts:
         _, its, problems = understand_facts([fact], columns, label, known=True)
-        if problems or {each.column for each in its} & {each.column for each in bound}:
+        own = {part for each in its for part in settled(each)}
+        if problems or own & taken:
             continue
         try:
             in_order([*bound, *its])
@@ -98,6 +100,7 @@ def compatible(
             continue
         found.append(fact)
         bound += its
+        taken |= own
     return found
 
 
@@ -128,6 +131,7 @@ def unsaid_gaps(
     values of the same column, these say which lies within the other.
     """
     _, bound, _ = understand_facts(facts, columns, label, known=True)
+    bound = tuple(each for each in bound if not isinstance(each, Belonging))
     told = {each.column: each.sources for each in bound if isinstance(each, Absence)}
     return [
         each

@@ -51,7 +51,7 @@ def understand_facts(
 
 def _refuse_twice(fact: BoundFact, owners: dict[tuple[str, bool], str], label: str | None) -> None:
     """One fact for each column; the gaps of a code and its group are two matters."""
-    name, belongs = fact.column, isinstance(fact, Belonging)
+    name = fact.column
     if name == label:
         what = "gaps" if isinstance(fact, Absence) else "values"
         raise NotUnderstood(
@@ -60,13 +60,19 @@ def _refuse_twice(fact: BoundFact, owners: dict[tuple[str, bool], str], label: s
         )
     if name in fact.sources:
         raise NotUnderstood(f"'{name}' follows from itself.")
-    parts = (belongs,) if isinstance(fact, Absence) or belongs else (False, True)
-    own = [(name, part) for part in parts]
-    for each in own:
+    for each in settled(fact):
         if each in owners:
             other = owners[each]
             raise NotUnderstood(f"'{name}' follows from `{other}` already. Keep one of the two.")
-    owners.update(dict.fromkeys(own, fact.text))
+    owners.update(dict.fromkeys(settled(fact), fact.text))
+
+
+def settled(fact: BoundFact) -> list[tuple[str, bool]]:
+    """What a fact settles of its column, which no other may: its gaps or values, or its group."""
+    parts = [isinstance(fact, Belonging)]
+    if not isinstance(fact, Absence | Belonging):
+        parts = [False, True]
+    return [(fact.column, part) for part in parts]
 
 
 def _short(said: Any) -> str:
