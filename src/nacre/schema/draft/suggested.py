@@ -29,6 +29,7 @@ class Suggested:
         rows: how many rows were looked at.
         some: whether there are others.
         remarks: what the reviewer of a fact has to know, by its text.
+        left: how many more rules of each kind the rows keep that were looked at.
     """
 
     facts: tuple[Any, ...] = ()
@@ -36,6 +37,7 @@ class Suggested:
     rows: int = 0
     some: bool = False
     remarks: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    left: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
     def to_yaml(self) -> str:
         """Comments, to stand behind a schema; nothing if there is nothing to suggest."""
@@ -46,7 +48,17 @@ class Suggested:
             if said:
                 lines = [f"{name}:", *(line for each in said for line in entry_lines(each))]
                 text += "".join(f"# {line}\n" for line in lines)
-        return text
+        return text + "".join(f"# {line}\n" for line in wrap(self._left_out(), 94))
+
+    def _left_out(self) -> str:
+        """How many more there are, and how to see them; nothing if these are all."""
+        if not self.left:
+            return ""
+        kinds = ", ".join(f"{more:,} {kind}" for kind, more in self.left.items())
+        return (
+            f"Not offered, as few people read so many: {kinds}. To see them, draft again with "
+            "--every-rule (in Python `every_rule=True`)."
+        )
 
     def describe(self) -> str:
         """Which there are, for the terminal."""
@@ -67,6 +79,7 @@ class Suggested:
                 f"Found to hold in all {rows}; {'it stands' if one else 'they stand'} at the end "
                 "of the draft, commented out. Confirm what is public, and it need not be learned:",
                 *listed,
+                *wrap(self._left_out(), 90),
             ]
         )
 
