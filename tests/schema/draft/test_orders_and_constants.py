@@ -228,3 +228,32 @@ def test_a_number_that_no_others_have_says_whose_it_is():
     assert set(both) <= set(offered(patients(fee=np.where(free, 40, dear))))
     others = offered(patients(fee=np.where(free | (np.arange(N) == 5), 40, dear)))
     assert both[0] in others and both[1] not in others
+
+
+def drivers(**changed):
+    """A bonus class that never exceeds the years of driving, drafted as a list."""
+    rng = np.random.default_rng(8)
+    years = rng.integers(0, 25, N)
+    bonus = np.minimum(years, 10) - rng.integers(0, 3, N)
+    return pd.DataFrame({"years": years, "bonus_class": np.maximum(bonus, 0)} | changed)
+
+
+def test_orders_that_an_integer_would_keep_are_told_with_what_to_write():
+    found = nacre.draft(drivers())
+    assert found.schema.columns["bonus_class"].type == "categorical"
+    text = "All rows keep `bonus_class <= years`, too. To say so, write `bonus_class: {type: "
+    for said in (found.to_yaml(), found.describe()):
+        assert text + "integer, low: 0, high: 10}`." in " ".join(said.replace("#", " ").split())
+    assert nacre.Schema.parse(found.to_yaml()) == found.schema
+    columns = {**found.schema.columns, "bonus_class": nacre.Integer(low=0, high=10)}
+    nacre.Schema(columns, constraints=["bonus_class <= years"])
+
+
+def test_orders_of_codes_that_a_row_breaks_or_that_are_luck_are_not_told():
+    worse = drivers()
+    worse.loc[5, ["years", "bonus_class"]] = [0, 1]
+    assert not nacre.draft(worse).suggested.perhaps
+    rng = np.random.default_rng(9)
+    luck = drivers(bonus_class=rng.integers(0, 3, N), years=rng.integers(20, 60, N))
+    assert not nacre.draft(luck).suggested.perhaps
+    assert not nacre.draft(drivers(), label="bonus_class").suggested.perhaps

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from nacre.schema.check import examine
 from nacre.schema.columns.column import Column
+from nacre.schema.columns.listed import as_integer, type_text
 from nacre.schema.columns.numeric import Integer, Real
 from nacre.schema.constraints.constraint import understand
 from nacre.schema.constraints.statement import NotUnderstood
@@ -90,7 +91,37 @@ def suggestions(
         some=some,
         remarks={str(fact): said for fact, said in tables.items() if said},
         left={kind: more for kind, more in left.items() if more},
+        perhaps=_if_integers(schema, sample, pass_over),
     )
+
+
+def _if_integers(
+    schema: Schema, sample: Sample, rows: Callable[[], Batches]
+) -> dict[str, tuple[str, ...]]:
+    """Orders of lists of whole numbers, by what these columns would have to be.
+
+    Not where persons are counted: of a bound it is not known how many hold it.
+    """
+    if schema.unit is not None:
+        return {}
+    lists = {n: as_integer(c) for n, c in schema.columns.items() if n != schema.label}
+    whole = {name: column for name, column in lists.items() if column is not None}
+    numbers = {n: c for n, c in schema.columns.items() if isinstance(c, Integer | Real)}
+    columns: dict[str, Column] = {**numbers, **whole}
+    if not whole or len(columns) < 2:
+        return {}
+    seen = {name: Seen.of(column, sample.column(name)) for name, column in columns.items()}
+    every = telling(orders(columns, seen, EVERY.orders), (), columns, None)
+    pairs = [each for each in every if {*each[0]} & whole.keys()][: Limits.orders]
+    said = {statement(*each): each[0] for each in pairs}
+    broken = _broken(Schema(columns), (), [*said], rows)
+    found: dict[str, tuple[str, ...]] = {}
+    for text, pair in said.items():
+        if not broken.get(text):
+            types = (f"{name}: {type_text(whole[name])}" for name in pair if name in whole)
+            key = ", ".join(types)
+            found[key] = (*found.get(key, ()), text)
+    return found
 
 
 def _few_orders(
