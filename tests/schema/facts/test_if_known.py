@@ -4,6 +4,8 @@ import pyarrow as pa
 import pytest
 
 from nacre.schema import Schema, SchemaError
+from nacre.schema.constraints.statement import NotUnderstood
+from nacre.schema.facts.statement import parse_head
 
 COLUMNS = {
     "shop": {"type": "categorical", "values": ["s1", "s2", "s3"], "nullable": True},
@@ -74,3 +76,9 @@ def test_contradictions_are_told():
     with pytest.raises(SchemaError, match="contradict"):
         Schema.from_dict({**said, "constraints": ["kind = crash", "town = C"]})
     Schema.from_dict({**said, "constraints": ["town = C"]})
+
+
+def test_a_table_that_is_bought_speaks_of_missing_codes_too():
+    assert not parse_head("town determined by shop").known
+    with pytest.raises(NotUnderstood, match="Leave `if known` out"):
+        parse_head(HEAD)

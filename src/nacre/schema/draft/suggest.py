@@ -105,7 +105,7 @@ def _if_integers(
     if schema.unit is not None:
         return {}
     lists = {n: as_integer(c) for n, c in schema.columns.items() if n != schema.label}
-    whole = {name: column for name, column in lists.items() if column is not None}
+    whole = {n: column for n, column in lists.items() if column is not None and column.ticks > 1}
     numbers = {n: c for n, c in schema.columns.items() if isinstance(c, Integer | Real)}
     columns: dict[str, Column] = {**numbers, **whole}
     if not whole or len(columns) < 2:

@@ -45,9 +45,7 @@ class Suggested:
 
     def to_yaml(self) -> str:
         """Comments, to stand behind a schema; nothing if there is nothing to suggest."""
-        notes = "".join(
-            f"# {line}\n" for note in self._notes() for line in wrap(note, 94, **UNBROKEN)
-        )
+        notes = "".join(f"# {line}\n" for note in self.notes for line in wrap(note, 94, **UNBROKEN))
         if not self.facts and not self.constraints:
             return notes
         text = HEAD + (SOME.format(self.rows) if self.some else "") + notes
@@ -57,7 +55,8 @@ class Suggested:
                 text += "".join(f"# {line}\n" for line in lines)
         return text
 
-    def _notes(self) -> list[str]:
+    @property
+    def notes(self) -> list[str]:
         """How many more there are, and how to see them; and what integers would keep."""
         found = []
         if self.left:
@@ -74,7 +73,7 @@ class Suggested:
     def describe(self) -> str:
         """Which there are, for the terminal."""
         heads = [_head(each) for each in (*self.constraints, *self.facts)]
-        notes = [line for note in self._notes() for line in wrap(note, 90, **UNBROKEN)]
+        notes = [line for note in self.notes for line in wrap(note, 90, **UNBROKEN)]
         if not heads:
             return "\n".join(notes)
         rows = f"{self.rows:,} rows that were looked at" if self.some else f"{self.rows:,} rows"
