@@ -295,3 +295,12 @@ def test_a_code_that_few_persons_hold_is_marked_until_it_is_gone(review):
     for codes, left in (("-9", ("-9",)), ("", ())):
         form = Form([("type", "integer"), ("low", "0"), ("high", "120"), ("missing", codes)])
         assert edited(found, 1, form).columns[1].rare == left
+
+
+def test_what_a_draft_does_not_offer_is_counted():
+    rng = np.random.default_rng(0)
+    kind = rng.choice(list("abc"), 1000)
+    columns = {f"x{k}": np.where(kind == "a", 0, rng.integers(1, 99, 1000)) for k in range(25)}
+    review = Review.of_draft(draft(pa.table({"kind": kind, **columns})))
+    assert any("values that are always the same" in each for each in review.beside)
+    assert Review.from_dict(review.to_dict()) == review

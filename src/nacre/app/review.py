@@ -30,6 +30,7 @@ class Review:
         constraints: what every sampled row satisfies.
         facts: what follows from other columns.
         suggested: facts and constraints that the rows keep, each with whether it was taken.
+        beside: what else is said of these: how many more there are, and what integers would keep.
         left_out: columns that could not be drafted or are identifiers, and why.
         provenance: of the schema: "data" or "declared".
         counted: the column by which persons were counted, as the rows were at first.
@@ -42,6 +43,7 @@ class Review:
     constraints: tuple[Any, ...] = ()
     facts: tuple[Any, ...] = ()
     suggested: tuple[dict[str, Any], ...] = ()
+    beside: tuple[str, ...] = ()
     left_out: dict[str, str] = dataclasses.field(default_factory=dict)
     provenance: str = "data"
     counted: str = ""
@@ -70,6 +72,7 @@ class Review:
             columns=tuple(columns),
             label=schema.label,
             suggested=tuple(offered),
+            beside=tuple(draft.suggested.notes),
             left_out={
                 name: why.removesuffix(PERSONS).replace(" (--drop)", "").strip()
                 for name, why in {**draft.identifiers, **draft.left_out}.items()

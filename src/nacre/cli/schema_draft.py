@@ -71,6 +71,10 @@ MostValues = Annotated[
         min=1, help="List at most so many values of a text; a tenth of the rows, 100 to 1,000."
     ),
 ]
+EveryRule = Annotated[
+    bool,
+    typer.Option("--every-rule", help="Offer all constraints that the rows keep, not only a few."),
+]
 DraftEpsilon = Annotated[float | None, typer.Option(help="Draft privately, with this ε.")]
 DraftDelta = Annotated[float | None, typer.Option(help="The δ of a private draft.")]
 Types = Annotated[
@@ -89,6 +93,7 @@ def draft(
     keep: Keep = None,
     rare: RareValues = Rare.KEEP,
     most_values: MostValues = None,
+    every_rule: EveryRule = False,
     epsilon: DraftEpsilon = None,
     delta: DraftDelta = None,
     types: Types = None,
@@ -103,18 +108,20 @@ def draft(
     from nacre.rows.image_source import is_images
 
     require_free(output, table, types, ledger, force=force)
-    of_rows = {"--most-values": most_values, "--keep": keep, "--rare": rare is Rare.OTHER or None}
+    of_rows = {"--most-values": most_values, "--keep": keep, "--every-rule": every_rule or None}
+    of_rows["--rare"] = rare is Rare.OTHER or None
     private = {"--types": types, "--ledger": ledger, "--dataset": dataset}
     _refuse_other(epsilon, delta, of_rows, private, engine)
     images, whose = is_images(table), _unit(unit)
     asked: dict[str, Any] = {"label": label, "drop": drop or (), "unit": whose}
     if images:
-        _refuse_for_images(epsilon, drop or keep, most_values, unit)
+        _refuse_for_images(epsilon, drop or keep, most_values, unit or every_rule)
     with progress(quiet=quiet) as report:
         if images:
             text, remark = _of_images(table, label, report)
         elif epsilon is None:
             asked |= {"keep": keep or (), "most_values": most_values, "rare": rare.value}
+            asked["every_rule"] = every_rule
             text, remark = _of_rows(table, asked, report)
         else:
             asked |= {"epsilon": epsilon, "delta": delta, "adjacency": adjacency.value}
@@ -177,8 +184,8 @@ def _refuse_other(
         stop("A private draft needs both --epsilon and --delta; a draft from the rows neither.")
     if epsilon is not None and any(of_rows.values()):
         stop(
-            "--most-values, --keep and --rare belong to a draft from the rows; a private one lists "
-            "frequent values and gathers the others."
+            "--most-values, --keep, --rare and --every-rule belong to a draft from the rows; a "
+            "private one lists frequent values and gathers the others."
         )
     if epsilon is None and any(each is not None for each in private.values()):
         stop(
@@ -205,7 +212,7 @@ def write_schema(text: str, output: Path, *, paid: bool) -> None:
 
 
 def _refuse_for_images(
-    epsilon: float | None, drop: list[str] | None, most_values: int | None, unit: str | None
+    epsilon: float | None, drop: list[str] | None, most_values: int | None, other: str | bool | None
 ) -> None:
     """What a draft of images cannot do."""
     if epsilon is not None:
@@ -213,10 +220,10 @@ def _refuse_for_images(
             "There is no private draft of images: their size and classes are few enough to write "
             "down. Draft without --epsilon and review it, or write the schema by hand."
         )
-    if drop or most_values is not None or unit is not None:
+    if drop or most_values is not None or other:
         stop(
-            "--drop, --keep, --unit and --most-values are for the columns of a table; these are "
-            "images."
+            "--drop, --keep, --every-rule, --unit and --most-values are for the columns of a "
+            "table; these are images."
         )
 
 

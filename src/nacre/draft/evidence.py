@@ -79,15 +79,38 @@ def _places(column: Column) -> int:
 
 
 def held_by_many(
-    suggested: Suggested, rests: Sequence[Evidence], few: Mapping[str, set[int]]
+    suggested: Suggested, schema: Schema, rests: Sequence[Evidence], few: Mapping[str, set[int]]
 ) -> Suggested:
-    """Without what follows from a value that few persons hold, however many rows these have."""
+    """Without what follows from a value that few persons hold, however many rows these have.
+
+    Of a constraint that several values say the others stay.
+    """
     thin = {each.statement for each in rests if each.thin(few[each.name])}
-    constraints, facts = (
-        tuple(each for each in said if str(each) not in thin)
-        for said in (suggested.constraints, suggested.facts)
+    constraints = (
+        _of_many(each, schema, few) if each in thin else each for each in suggested.constraints
     )
-    return dataclasses.replace(suggested, constraints=constraints, facts=facts)
+    return dataclasses.replace(
+        suggested,
+        constraints=tuple(each for each in constraints if each is not None),
+        facts=tuple(each for each in suggested.facts if str(each) not in thin),
+    )
+
+
+def _of_many(said: str, schema: Schema, few: Mapping[str, set[int]]) -> str | None:
+    """A constraint by those of its values that many persons hold; None if there are none."""
+    found = Constraint.of(said, schema.columns)
+    if len(found.premise) != 1 or not isinstance(clause := found.premise[0], Membership):
+        return None
+    name = clause.column.text
+    places = value_places(schema.columns[name], [word.text for word in clause.values])
+    held = [place not in few[name] and place != MISSING for place in places]
+    words = tuple(word for word, many in zip(clause.values, held, strict=True) if many)
+    if not words or clause.negated:
+        return None
+    premise: Clause = dataclasses.replace(clause, values=words)
+    if len(words) == 1:
+        premise = Comparison(clause.column, "=", words[0])
+    return str(dataclasses.replace(found, premise=(premise,)))
 
 
 def places_of_evidence(rests: Iterable[Evidence]) -> Iterator[tuple[str, frozenset[int]]]:

@@ -57,7 +57,7 @@ def of_persons(found: Draft, data: object, *, gather: bool, choose: bool = False
     found = dataclasses.replace(
         found,
         schema=_spikes_of_many(schema, spikes, few),
-        suggested=held_by_many(found.suggested, rests, few),
+        suggested=held_by_many(found.suggested, schema, rests, few),
         notes=_named_by_many(found, few),
         rare=rare,
         counted="persons",

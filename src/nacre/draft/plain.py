@@ -21,6 +21,7 @@ def draft(
     most_values: int | None = None,
     rare: str = "keep",
     unit: Unit | Mapping[str, Any] | None = None,
+    every_rule: bool = False,
 ) -> Draft:
     """A first schema of `data`, read from its rows: not private, and to be reviewed by a person.
 
@@ -42,6 +43,7 @@ def draft(
             "rows": 5}.  Then persons are counted instead of rows, and columns that do not change
             within a person are named.  With "rows": "auto" so many rows count as are enough for 95%
             of the persons, which is read from the rows like the rest.
+        every_rule: offer all constraints that the rows keep, not only the first of each kind.
 
     Releases:
         bounds and values of the rows, so it is outside any privacy guarantee.
@@ -54,5 +56,6 @@ def draft(
         most_values=most_values,
         rare=rare,
         unit=as_unit(unit),
+        every_rule=every_rule,
     )
     return of_persons(found, data, gather=rare == "other", choose=to_choose(unit))

@@ -6,6 +6,10 @@ into so many codes that noise hides it in each of them.  So groups are the bins 
 that is common enough has a bin of its own beside its group's.  A number's bins begin where what it
 determines changes; and at zero, as refunds and debts are another matter than payments, however few
 they are.  Values of an ordinal belong to their neighbors.
+
+Where a code may be missing and its group is modeled beside it, bins of groups would say twice what
+the group says, with more noise: all that is left to learn is where there is a code, and which ones
+are common enough to differ from their group's.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ from nacre.histograms.histograms import Histograms
 from nacre.rows import TableEncoder
 from nacre.schema.columns.category import Ordinal
 from nacre.schema.columns.scale import Scale
-from nacre.schema.facts.bound import LookUp
+from nacre.schema.facts.bound import Belonging, LookUp
 
 Index = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -34,6 +38,7 @@ def with_families(histograms: Histograms, encoder: TableEncoder) -> Histograms:
     for fact in encoder.schema.bound_facts:
         if isinstance(fact, LookUp) and fact.by not in changed:
             tables.setdefault(fact.by, []).append(fact)
+    belongs = {fact.column for fact in encoder.schema.bound_facts if isinstance(fact, Belonging)}
     families, begins = dict(histograms.families), dict(histograms.begins)
     scales: dict[int, int] = {}
     for place, column in enumerate(histograms.columns):
@@ -43,6 +48,8 @@ def with_families(histograms: Histograms, encoder: TableEncoder) -> Histograms:
             scales[place] = len(schema_column.values)
         if own and isinstance(column, CodeColumn):
             families[place] = _families(own, column.size, schema_column.nullable)
+        elif name in belongs:  # whether there is a code: 'missing' is the last one
+            families[place] = [(np.arange(column.size) == column.size - 1).astype(np.int64)]
         elif not isinstance(column, CodeColumn):
             zero = encoder.layout.numbers[column.number].zero
             found = _begins(own, column.cells, Scale(schema_column)) | _begins_at(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nacre.schema.constraints.condition import ColumnValues
-from nacre.schema.facts.bound import Absence, Computed
+from nacre.schema.facts.bound import Absence, Belonging, Computed
 from nacre.schema.layout import Encoded, Layout
 from nacre.schema.schema import Schema
 
@@ -38,8 +38,8 @@ class Completion:
         """The schema without the columns that follow from others, and without facts."""
         if not self.schema.facts:
             return self.schema
-        absences = {fact.column for fact in self._absences}
-        computed = {fact.column for fact in self.schema.bound_facts} - absences
+        facts = self.schema.bound_facts
+        computed = {f.column for f in facts if not isinstance(f, Absence | Belonging)}
         kept = [name for name in self.schema.names if name not in computed]
         return dataclasses.replace(self.schema.select(kept), facts=())
 

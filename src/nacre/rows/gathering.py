@@ -20,7 +20,7 @@ from nacre.errors import NacreError
 from nacre.schema import Encoded, Schema
 from nacre.schema.constraints.condition import ColumnValues
 from nacre.schema.constraints.constraint import Rule
-from nacre.schema.facts.bound import Absence
+from nacre.schema.facts.bound import Absence, Belonging
 
 Places = NDArray[np.intp]
 
@@ -113,6 +113,6 @@ def _constant(schema: Schema) -> set[str]:
     """The columns that are constant within a person, those that follow from such ones included."""
     found = set(() if schema.unit is None else schema.unit.constant)
     for fact in schema.bound_facts:  # in an order in which each follows from those before it
-        if not isinstance(fact, Absence) and set(fact.sources) <= found:
+        if not isinstance(fact, Absence | Belonging) and set(fact.sources) <= found:
             found.add(fact.column)
     return found

@@ -28,7 +28,7 @@ from nacre.schema.constraints.condition import ColumnValues
 from nacre.schema.constraints.constraint import Rule
 from nacre.schema.constraints.domain import Contradiction
 from nacre.schema.constraints.given import given
-from nacre.schema.facts.bound import Absence, Linear, Near
+from nacre.schema.facts.bound import Absence, Belonging, Linear, Near
 from nacre.schema.facts.narrowing import narrow_all
 
 
@@ -290,8 +290,11 @@ class TableEncoder(AbstractEncoder):
             good &= holds
             if len(rule.names) == 1:
                 asked &= holds
-        computed = {f.column for f in self.schema.bound_facts if not isinstance(f, Absence)}
-        sources = {f.column: f.sources for f in self.schema.bound_facts}
+        facts = self.schema.bound_facts
+        computed = {f.column for f in facts if not isinstance(f, Absence | Belonging)}
+        sources = {name: frozenset[str]() for name in (f.column for f in facts)}
+        for fact in facts:
+            sources[fact.column] |= fact.sources
         columns = self.schema.counted.columns
         return weigh(
             columns,

@@ -57,7 +57,8 @@ GUIDE = """\
 # what follows from other columns and need not be learned, such as `total = a + b`,
 # `departure = arrival + nights` (a date and days), `discharge = arrival + stay minutes` (or
 # seconds, hours, weeks), `charges = months * price within 5`,
-# `end is missing exactly when status = open`, `group determined by code: {A1: A, B1: B}`.
+# `end is missing exactly when status = open`, `group determined by code: {A1: A, B1: B}` (where
+# the code may be missing, and the group then be any: `group determined by code if known`).
 # `protect: [[age, wage]]` asks to hide the distribution of columns; only the method ppem does.
 """
 LABEL = "# The column that models learn to predict.\n"

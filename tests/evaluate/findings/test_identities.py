@@ -94,6 +94,34 @@ def test_it_is_said_in_plain_words(shuffled):
     assert not list(impossible_findings(shuffled))  # nothing is said twice
 
 
+def test_a_look_up_of_codes_that_may_be_missing_is_found():
+    rng, shops = np.random.default_rng(5), [f"{t}{k}" for t in "ABC" for k in range(6)]
+    schema = Schema(
+        {
+            "shop": Categorical(values=shops, nullable=True),
+            "town": Categorical(values=list("ABC")),
+            "kind": Categorical(values=["crash", "theft"]),
+        }
+    )
+    shop = rng.choice(shops, 4000)
+    town = np.array([each[0] for each in shop])
+    crash = rng.random(4000) < 0.4
+    kind = np.where(crash, "crash", "theft")
+    real = pd.DataFrame({"shop": np.where(crash, shop, None), "town": town, "kind": kind})
+    both = [real, real.assign(town=rng.permutation(town))]
+    real, other = (read(frame, schema, "a table") for frame in both)
+    comparison = TableComparison(
+        name="s", real=real, synthetic=other, train=real, test=real, label=None, models=()
+    )
+    (found,) = (each for each in comparison.identities if each.fact.startswith("town"))
+    assert found.fact == "town determined by shop if known"
+    assert found.real == 1
+    assert found.synthetic == pytest.approx(1 / 3, abs=0.04)
+    (said,) = identity_findings(comparison)
+    assert "of those in which it is known keep `town determined by shop if known`" in said.text
+    Schema(schema.columns, facts=[{found.fact: {shop: shop[0] for shop in shops}}])
+
+
 def test_stays_weighted_sums_orders_and_many_codes_are_counted():
     rng, codes = np.random.default_rng(4), [f"{c}{k}" for c in "ABCD" for k in range(10, 60)]
     moment = {"low": "2024-01-01", "high": "2025-03-01", "step": "1min"}

@@ -186,6 +186,22 @@ def test_names_of_codes_do_not_hide_their_groups():
     assert alone.families[0][0].max() + 1 == 40
 
 
+def test_of_codes_whose_group_is_modeled_it_is_counted_whether_there_is_one():
+    from nacre.histograms.histograms import Histograms
+
+    columns = {
+        "shop": Categorical(values=[f"s{k}" for k in range(12)], nullable=True),
+        "town": Categorical(values=list("ABCD")),
+    }
+    facts = [{"town determined by shop if known": {f"s{k}": "ABCD"[k // 3] for k in range(12)}}]
+    encoder = TableEncoder.of(Schema(columns, facts=facts))
+    design = Mosaic().design(encoder).columns
+    counts = np.ones((1, sum(column.size for column in design)))
+    found = with_families(Histograms.of(design, counts, 1.0), encoder)
+    (known,) = found.families[0]
+    assert known.tolist() == [0] * 12 + [1]
+
+
 def test_bins_know_their_families():
     codes = [f"{'ABC'[place % 3]}{place}" for place in range(6)]
     found = coded(codes, group={code: code[0] for code in codes})

@@ -86,6 +86,21 @@ def test_numbers_that_must_be_equal_and_three_columns_are_left_to_what_is_drawn(
     assert not zeros(schema("age < 50"))[0]
 
 
+def test_a_code_beside_a_group_that_is_not_its_own_is_forbidden():
+    columns = {
+        "shop": Categorical(values=("s1", "s2", "s3"), nullable=True),
+        "town": Categorical(values=("A", "B"), nullable=True),
+    }
+    table = {"s1": "A", "s2": "B", "s3": "missing"}
+    facts = [{"town determined by shop if known": table}]
+    found, _ = zeros(Schema(columns, facts=facts))
+    never = [[0, 1, 1], [1, 0, 1], [1, 1, 0], [0, 0, 0]]
+    np.testing.assert_array_equal(found[0, 1], np.array(never, bool))
+    turned = {name: columns[name] for name in ("town", "shop")}
+    other, _ = zeros(Schema(turned, facts=facts))
+    np.testing.assert_array_equal(other[0, 1], np.array(never, bool).T)
+
+
 def test_noise_in_such_pairs_of_bins_is_taken_out_where_all_cells_are():
     never = np.zeros((4, 2), bool)
     never[:3, 0] = True

@@ -159,7 +159,7 @@ def test_a_category_of_few_rows_or_by_chance_is_not_named():
         assert {each.split(" = ")[0] for each in offered(noise)} <= {"sex"}
 
 
-def test_at_most_three_of_one_column_and_none_that_follows_from_another():
+def test_values_that_say_the_same_are_one_rule_and_none_follows_from_another():
     rng = np.random.default_rng(4)
     code = rng.choice([f"c{k}" for k in range(10)], N)
     group = np.where(np.isin(code, ["c0", "c1", "c2", "c3"]), "g0", "g1")
@@ -170,7 +170,55 @@ def test_at_most_three_of_one_column_and_none_that_follows_from_another():
         "paid = company if group = g0"
     ]
     alone = offered(patients(code=code, paid=paid))
-    assert len([each for each in alone if each.startswith("paid")]) == 3
+    assert [each for each in alone if each.startswith("paid")] == [
+        "paid = company if code in [c0, c1, c2, c3]"
+    ]
+
+
+def many(columns=30):
+    """So many numbers that are zero in the rows of two of five kinds."""
+    rng = np.random.default_rng(6)
+    kind = rng.choice(list("abcde"), N)
+    zero = {f"x{k}": np.where(np.isin(kind, list("ab")), 0, 7) for k in range(columns)}
+    return pd.DataFrame(
+        {"kind": kind, **{name: each * rng.integers(1, 99, N) for name, each in zero.items()}}
+    )
+
+
+def test_what_is_not_offered_is_counted_and_can_be_seen():
+    found = nacre.draft(many())
+    shown = [each for each in found.suggested.constraints if each.endswith(" if kind in [a, b]")]
+    assert len(shown) == 20
+    for text in (found.to_yaml(), found.describe()):
+        words = " ".join(text.replace("#", " ").split())
+        assert "Not offered, as few people read so many: 10 values that are always" in words
+        assert "draft again with --every-rule (in Python `every_rule=True`)" in words
+    assert nacre.Schema.parse(found.to_yaml()) == found.schema
+    every = nacre.draft(many(), every_rule=True)
+    rules = [each for each in every.suggested.constraints if each.endswith(" if kind in [a, b]")]
+    assert len(rules) == 30
+    assert "Not offered" not in every.to_yaml() + every.describe()
+    assert "Not offered" not in nacre.draft(many(20)).to_yaml()
+
+
+def test_a_value_that_one_row_breaks_leaves_the_others_in_the_rule(monkeypatch):
+    from nacre.schema.draft import sample
+
+    monkeypatch.setattr(sample, "MOST", 500)  # so that the sample does not hold the row
+    frame = many(1)
+    place = 1 + 2 * int(np.flatnonzero(frame["kind"][1::2] == "a")[0])
+    assert "x0 = 0 if kind in [a, b]" in offered(frame)
+    frame.loc[place, "x0"] = 7
+    assert "x0 = 0 if kind = b" in offered(frame)
+    assert not [each for each in offered(frame) if "kind = a" in each or "[a" in each]
+
+
+def test_a_value_that_few_persons_hold_leaves_the_others_in_the_rule():
+    frame = many(1)
+    person = np.where(frame["kind"] == "a", np.arange(N) % 3, np.arange(N))
+    found = nacre.draft(frame.assign(person=person), unit={"column": "person", "rows": 5})
+    assert "x0 = 0 if kind = b" in found.suggested.constraints
+    assert not [each for each in found.suggested.constraints if "[a" in each]
 
 
 def test_a_number_that_no_others_have_says_whose_it_is():
@@ -180,3 +228,32 @@ def test_a_number_that_no_others_have_says_whose_it_is():
     assert set(both) <= set(offered(patients(fee=np.where(free, 40, dear))))
     others = offered(patients(fee=np.where(free | (np.arange(N) == 5), 40, dear)))
     assert both[0] in others and both[1] not in others
+
+
+def drivers(**changed):
+    """A bonus class that never exceeds the years of driving, drafted as a list."""
+    rng = np.random.default_rng(8)
+    years = rng.integers(0, 25, N)
+    bonus = np.minimum(years, 10) - rng.integers(0, 3, N)
+    return pd.DataFrame({"years": years, "bonus_class": np.maximum(bonus, 0)} | changed)
+
+
+def test_orders_that_an_integer_would_keep_are_told_with_what_to_write():
+    found = nacre.draft(drivers())
+    assert found.schema.columns["bonus_class"].type == "categorical"
+    text = "All rows keep `bonus_class <= years`, too. To say so, write `bonus_class: {type: "
+    for said in (found.to_yaml(), found.describe()):
+        assert text + "integer, low: 0, high: 10}`." in " ".join(said.replace("#", " ").split())
+    assert nacre.Schema.parse(found.to_yaml()) == found.schema
+    columns = {**found.schema.columns, "bonus_class": nacre.Integer(low=0, high=10)}
+    nacre.Schema(columns, constraints=["bonus_class <= years"])
+
+
+def test_orders_of_codes_that_a_row_breaks_or_that_are_luck_are_not_told():
+    worse = drivers()
+    worse.loc[5, ["years", "bonus_class"]] = [0, 1]
+    assert not nacre.draft(worse).suggested.perhaps
+    rng = np.random.default_rng(9)
+    luck = drivers(bonus_class=rng.integers(0, 3, N), years=rng.integers(20, 60, N))
+    assert not nacre.draft(luck).suggested.perhaps
+    assert not nacre.draft(drivers(), label="bonus_class").suggested.perhaps

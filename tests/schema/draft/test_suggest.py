@@ -96,3 +96,47 @@ def test_odd_names_are_quoted(name):
     text = survey(lambda: table).to_yaml()
     assert len(Schema.parse(uncommented(text)).facts) == 1
     assert yaml.safe_load(uncommented(text))["facts"]
+
+
+def repairs(**changed) -> pa.Table:
+    """Crashes are repaired in a shop of their town; thefts are not repaired at all."""
+    rng = np.random.default_rng(2)
+    shops = np.array([f"{town}{k}" for town in "ABC" for k in range(4)])
+    shop = rng.choice(shops, 3000)
+    kind = rng.choice(["crash", "theft"], 3000)
+    columns = {
+        "shop": pa.array(shop, mask=kind == "theft"),
+        "town": np.array([each[0] for each in shop]),
+        "area": np.where(np.char.startswith(shop, "C"), "S", "N"),
+        "kind": kind,
+    }
+    return pa.table({**columns, **changed})
+
+
+def test_codes_that_may_be_missing_tell_their_group_where_they_are_known():
+    table = repairs()
+    found = survey(lambda: table)
+    head = "town determined by shop if known"
+    lookup = {head: {f"{town}{k}": town for town in "ABC" for k in range(4)}}
+    assert found.suggested.facts == (
+        {"area determined by town": {"A": "N", "B": "N", "C": "S"}},
+        lookup,
+        "shop is missing exactly when kind = theft",
+    )
+    confirmed = Schema.parse(uncommented(found.to_yaml()))
+    assert not any(confirmed.check(table).facts.values())
+    towns = table["town"].to_pylist()
+    crash = table["kind"].to_pylist().index("crash", 40)
+    towns[crash] = "A" if towns[crash] != "A" else "B"
+    areas = ["S" if town == "C" else "N" for town in towns]
+    worse = repairs(town=towns, area=areas)
+    assert head not in str(survey(lambda: worse).suggested.facts)
+
+
+def test_a_number_a_label_and_a_name_for_each_code_are_not_told_if_known():
+    table = repairs(name=repairs()["shop"].to_pylist())
+    assert "determined by shop if known" in str(survey(lambda: table).suggested.facts)
+    facts = survey(repairs, label="shop").suggested.facts
+    assert "if known" not in str(facts)
+    numbered = repairs(town=[ord(each) * 100 for each in repairs()["town"].to_pylist()])
+    assert Schema.parse(uncommented(survey(lambda: numbered).to_yaml()))

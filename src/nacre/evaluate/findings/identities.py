@@ -90,6 +90,8 @@ def _of(identity: Identity) -> str:
     """Of which rows a share is, where it is not all."""
     if identity.fact.endswith("missing together"):
         return " of those in which one of them is missing"
+    if identity.fact.endswith(" if known"):
+        return " of those in which it is known"
     if " is missing exactly when " in identity.fact:
         return " of those in which it is missing or should be"
     if " is missing if " in identity.fact:

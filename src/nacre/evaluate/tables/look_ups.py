@@ -1,4 +1,7 @@
-"""Columns that another one determines in nearly every real row, and how often they do here."""
+"""Columns that another one determines in nearly every real row, and how often they do here.
+
+Also where that one may be missing, and then tells nothing.
+"""
 
 from collections.abc import Iterator
 
@@ -8,6 +11,7 @@ from nacre.evaluate.tables.identity import Identity
 from nacre.evaluate.tables.rows import Coded, Rows
 from nacre.schema.columns.numeric import Integer
 from nacre.schema.constraints.statement import Word
+from nacre.schema.facts.statement import Determined
 
 MOST_LISTS = 40  # columns
 MOST_VALUES = 1_000  # of a list, or of whole numbers
@@ -25,22 +29,39 @@ def look_ups(real: Rows, synthetic: Rows, some: Rows) -> Iterator[Identity]:
     every = {name: _codes(real, name) for name in codes}
     held = {name: len(np.unique(each.codes)) for name, each in every.items()}
     for name in codes:
-        found: list[tuple[bool, int, str, float]] = []
+        found: list[tuple[bool, bool, int, str, float]] = []
         for by in codes:
             # Of two that determine each other the later one follows.
             tells = (held[by], order[name]) > (held[name], order[by])
-            if by == name or not tells or _right(codes[by], codes[name]) < NEARLY:
+            if by == name or not tells:
                 continue
-            if share := _determines(every[by], every[name]):
-                found.append((real.is_number(by), held[by], by, share))
+            for gaps in (False, True) if _may_be_missing(real, by) else (False,):
+                if _right(*_known(codes[by], codes[name], gaps)) < NEARLY:
+                    continue
+                if share := _determines(*_known(every[by], every[name], gaps)):
+                    found.append((gaps, real.is_number(by), held[by], by, share))
+                    break
         if found:
-            *_, by, share = min(found)
-            table = _commonest(every[by], every[name])
+            gaps, *_, by, share = min(found)
+            table = _commonest(*_known(every[by], every[name], gaps))
             meant = table[_codes(synthetic, by).codes]
             breaks = (meant >= 0) & (meant != _codes(synthetic, name).codes)
-            fact = f"{Word.of_column(name)} determined by {Word.of_column(by)}"
+            words = (Word.of_column(name), Word.of_column(by))
+            fact = str(Determined(*words, (), known=gaps))
             here = 1 - float(breaks.sum() / max((meant >= 0).sum(), 1))
             yield Identity(fact, (name, by), share, here, breaks)
+
+
+def _may_be_missing(rows: Rows, name: str) -> bool:
+    """Whether it is a list with gaps, of which a look-up table may say nothing."""
+    column = rows.schema.columns[name]
+    return column.size is not None and column.nullable
+
+
+def _known(keys: Coded, values: Coded, gaps: bool) -> tuple[Coded, Coded]:
+    """Of a key with `gaps`, the last code, the rows that have one."""
+    there = keys.codes < keys.size - 1 if gaps else slice(None)
+    return Coded(keys.codes[there], keys.size), Coded(values.codes[there], values.size)
 
 
 def _short(rows: Rows, name: str) -> bool:
@@ -80,4 +101,6 @@ def _determines(keys: Coded, values: Coded) -> float:
 
 def _right(keys: Coded, values: Coded) -> float:
     """The share of the rows whose value is the one that goes with their key most often."""
+    if not len(keys.codes):
+        return 0.0
     return float((_commonest(keys, values)[keys.codes] == values.codes).mean())

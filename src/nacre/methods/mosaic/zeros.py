@@ -3,7 +3,8 @@
 A rule of two columns is tried on both ends of every cell of each.  A pair of cells that breaks it
 whatever the values inside is a structural zero: its noisy count is noise, and the mixture is kept
 from it as from cells that are surely empty.  So is a distance from a column that always ends beyond
-the bounds of what it stands for.  All of it follows from the schema: it costs nothing.
+the bounds of what it stands for; and a code beside a group that is not its own.  All of it follows
+from the schema: it costs nothing.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from nacre.schema import Layout, Tie
 from nacre.schema.columns.scale import Scale
 from nacre.schema.constraints.condition import Among, ColumnValues
 from nacre.schema.constraints.constraint import Rule
+from nacre.schema.facts.bound import Belonging
 
 Mask = NDArray[np.bool_]
 Index = NDArray[np.int64]
@@ -37,7 +39,7 @@ def structural_zeros(
     Columns that are modeled as differences keep their rule by themselves (for their bounds see
     `out_of_bounds`); rules of times whose days
     are modeled apart, and of more than two columns, are left to what is drawn.  Of a rule that
-    demands several things each is a rule by itself.
+    demands several things each is a rule by itself.  So are facts of codes that may be missing.
     """
     places = {column_name(each, encoder.layout): place for place, each in enumerate(columns)}
     for changed in (*encoder.times, *(each.column for each in encoder.differences)):
@@ -51,7 +53,21 @@ def structural_zeros(
         if 4 * columns[pair[0]].size * columns[pair[1]].size <= MOST:
             never = _broken(rule, names, [columns[place] for place in pair], encoder)
             found[pair] = found.get(pair, np.zeros_like(never)) | never
+    for fact in encoder.schema.bound_facts:
+        if isinstance(fact, Belonging) and {fact.column, fact.group} <= places.keys():
+            code, group = places[fact.column], places[fact.group]
+            never = _of_other_groups(fact, columns[code].size, columns[group].size)
+            pair, never = ((code, group), never) if code < group else ((group, code), never.T)
+            found[pair] = found.get(pair, np.zeros_like(never)) | never
     return {pair: never for pair, never in found.items() if never.any()}
+
+
+def _of_other_groups(fact: Belonging, codes: int, groups: int) -> Mask:
+    """Which codes are of another group; a missing code, the last one, may be of any."""
+    meant = np.where(fact.places < 0, groups - 1, fact.places)
+    never = np.zeros((codes, groups), bool)
+    never[: len(meant)] = meant[:, None] != np.arange(groups)
+    return never
 
 
 def out_of_bounds(layout: Layout, columns: Sequence[Column]) -> dict[tuple[int, int], Mask]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nacre.schema.columns.column import Column, as_number, shown
+from nacre.schema.columns.listed import as_integer, type_text
 from nacre.schema.columns.scale import Scale
 from nacre.schema.columns.span import Spans, join, meet, outside
 from nacre.schema.constraints.condition import Among, Condition, Order
@@ -129,19 +130,35 @@ def _order(clause: Comparison, columns: Mapping[str, Column]) -> Order:
         raise NotUnderstood(f"'{left}' is compared with itself.")
     if one.kind != other.kind:
         kinds = [f"'{name}' is {columns[name].type}" for name in (left, right)]
-        raise NotUnderstood(f"{' and '.join(kinds)}, which cannot be compared.")
+        what = _comparable((left, right), columns)
+        raise NotUnderstood(f"{' and '.join(kinds)}, which cannot be compared. {what}")
     equal = clause.sign in ("=", "!=")
     if equal and (one.dense or other.dense):
         raise NotUnderstood(f"'{left if one.dense else right}' {DENSE}.")
     if not equal and not (one.ordered and other.ordered and one.names == other.names):
         raise NotUnderstood(
-            f"'{left}' and '{right}' have no common order, so `{clause.sign}` says nothing."
+            f"'{left}' and '{right}' have no common order, so `{clause.sign}` says nothing. "
+            f"{_comparable((left, right), columns)}"
         )
     if one.names == other.names:
         return Order(left, clause.sign, right)
     shared = {name: place for place, name in enumerate(dict.fromkeys((*one.names, *other.names)))}
     places = tuple(tuple(shared[name] for name in scale.names) for scale in (one, other))
     return Order(left, clause.sign, right, (places[0], places[1]))
+
+
+def _comparable(names: tuple[str, str], columns: Mapping[str, Column]) -> str:
+    """What would make two columns comparable."""
+    whole = {name: as_integer(columns[name]) for name in names}
+    numbers = [name for name in names if Scale(columns[name]).kind == "number"]
+    lists = {name: found for name, found in whole.items() if found is not None}
+    if lists and len(lists) + len(numbers) == len(names):
+        said = " and ".join(f"'{name}' be {type_text(each)}" for name, each in lists.items())
+        return f"A list of whole numbers compares if the column is an integer: let {said}."
+    return (
+        "Numbers compare with numbers, dates with dates, times of day with times of day, and lists "
+        "with those of the same values in the same order."
+    )
 
 
 def _outside(spans: Spans, name: str, columns: Mapping[str, Column]) -> Spans:

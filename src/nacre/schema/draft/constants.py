@@ -13,20 +13,19 @@ from nacre.schema.columns.category import Boolean, Categorical, Ordinal
 from nacre.schema.columns.column import Column
 from nacre.schema.columns.numeric import Integer, Real
 from nacre.schema.columns.scale import Scale
-from nacre.schema.constraints.statement import Word
+from nacre.schema.constraints.statement import Clause, Comparison, Membership, Word
 from nacre.schema.draft.guess import ENOUGH
+from nacre.schema.draft.limits import Limits
 from nacre.schema.draft.seen import Seen, name_of
 
 MOST_LISTS, MOST_NUMBERS = 40, 60  # columns that are looked at
 MOST_VALUES = 50  # of a list
-MOST_CONSTANTS = 10  # of numbers, and of lists; more are not confirmed one by one
-MOST_OF_ONE = 3  # of one column: where several lists say the same, one of them is enough
 BY_CHANCE = 20.0  # that all these rows have the value by luck has a chance of e^-20 or less
 OTHERS = 0.8  # of the other rows at most have a list's value: else it is merely the usual one
 
 
 class Constant(NamedTuple):
-    """All rows with a value of one column have one value of another.
+    """All rows with a value of one column, or one of several, have one value of another.
 
     Attributes:
         said: the constraint: `fare = 89 if kind = season`.
@@ -34,6 +33,8 @@ class Constant(NamedTuple):
         by: the column whose value says so.
         rows: which rows have that value.
         place: the tick or code that they all have.
+        values: the codes, or the tick, of `by`.
+        parts: where there are several values, what is said of each.
     """
 
     said: str
@@ -41,11 +42,21 @@ class Constant(NamedTuple):
     by: str
     rows: NDArray[np.bool_]
     place: int
+    values: tuple[int, ...]
+    parts: tuple[Constant, ...] = ()
+
+    @property
+    def single(self) -> tuple[Constant, ...]:
+        """What is said of each value."""
+        return self.parts or (self,)
 
 
-def constants(columns: Mapping[str, Column], seen: Mapping[str, Seen]) -> list[Constant]:
-    """Constants of numbers, then of lists, those of most rows first.
+def constants(
+    columns: Mapping[str, Column], seen: Mapping[str, Seen], limits: Limits
+) -> tuple[list[Constant], int]:
+    """Constants of numbers, then of lists, those of most rows first, and how many are left out.
 
+    Values of a list that say the same are one rule: `fare = 0 if kind in [child, staff]`.
     Of a number that no other rows have, what follows from it is said, too: `kind = season if
     fare = 89`.  Not where the one column determines the other altogether: a look-up table says
     that.  Nor what follows from another: of the ticket's kind where its group says it.
@@ -62,14 +73,35 @@ def constants(columns: Mapping[str, Column], seen: Mapping[str, Seen]) -> list[C
             if (by, name) not in tables
             for c in _of(columns, seen, by, name)
         ]
-        return sorted(every, key=lambda each: -int(each.rows.sum()))
+        joined = [merged(columns, each) for each in _alike(every)]
+        return sorted(joined, key=lambda each: (-int(each.rows.sum()), len(each.values)))
 
-    of_lists = _chosen(found(lists), tables, ())
+    of_lists, left = _chosen(found(lists), tables, (), limits)
+    of_numbers, more = _chosen(found(numbers), tables, of_lists, limits)
     offered: list[Constant] = []
-    for each in _chosen(found(numbers), tables, of_lists):
+    for each in of_numbers:
         back = _converse(columns, seen, each)
         offered += [each] if back is None else [each, back]
-    return [*offered, *of_lists]
+    return [*offered, *of_lists], left + more
+
+
+def _alike(found: Sequence[Constant]) -> list[list[Constant]]:
+    """Those that say the same by values of the same list, together."""
+    groups: dict[tuple[str, str, int], list[Constant]] = {}
+    for each in found:
+        groups.setdefault((each.name, each.by, each.place), []).append(each)
+    return list(groups.values())
+
+
+def merged(columns: Mapping[str, Column], parts: Sequence[Constant]) -> Constant:
+    """One rule that says what all parts say, each by one value of the same list."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    values = tuple(value for part in parts for value in part.values)
+    rows = np.any([part.rows for part in parts], axis=0)
+    said = _said(columns, first.name, first.place, first.by, values)
+    return Constant(said, first.name, first.by, rows, first.place, values, tuple(parts))
 
 
 def _determines(seen: Mapping[str, Seen], by: str, name: str) -> bool:
@@ -86,27 +118,33 @@ def _converse(
     columns: Mapping[str, Column], seen: Mapping[str, Seen], each: Constant
 ) -> Constant | None:
     """That all rows with the number have the value of the list; None if others have it, too."""
+    if each.parts:
+        return None
     other, mine = seen[each.name], seen[each.by]
     place = int(mine.places[each.rows][0])
     if ((other.places == each.place) & ~other.missing & ~each.rows).any():
         return None
     if not _telling(columns[each.by], mine, each.rows, place):
         return None
-    value = _written(columns, each.by, place)
-    amount = _written(columns, each.name, each.place)
-    said = f"{Word.of_column(each.by)} = {value} if {Word.of_column(each.name)} = {amount}"
-    return Constant(said, each.by, each.name, each.rows, place)
+    said = _said(columns, each.by, place, each.name, (each.place,))
+    return Constant(said, each.by, each.name, each.rows, place, (each.place,))
 
 
 def _chosen(
-    found: list[Constant], tables: Set[tuple[str, str]], others: Sequence[Constant]
-) -> list[Constant]:
+    found: list[Constant],
+    tables: Set[tuple[str, str]],
+    others: Sequence[Constant],
+    limits: Limits,
+) -> tuple[list[Constant], int]:
     """The first few of each column that no earlier one implies, with `tables` and `others`.
+
+    And how many more there are.
 
     That all rows with the one value have the other implies nothing: of synthetic rows it must be
     said, or follow from a table.
     """
     chosen: list[Constant] = []
+    left = 0
 
     def leads(each: Constant, o: Constant) -> bool:
         said = (c for c in (*others, *chosen) if (c.by, c.name) == (each.by, o.by))
@@ -118,9 +156,13 @@ def _chosen(
         implied = any(
             o.place == each.place and (o.rows | ~each.rows).all() and leads(each, o) for o in own
         )
-        if len(chosen) < MOST_CONSTANTS and len(own) < MOST_OF_ONE and not implied:
+        if implied:
+            continue
+        if len(chosen) < limits.constants and len(own) < limits.constants_of_one:
             chosen.append(each)
-    return chosen
+        else:
+            left += 1
+    return chosen, left
 
 
 def is_list(column: Column) -> bool:
@@ -158,10 +200,8 @@ def _of(
         if not (has_name(columns[by], value) and has_name(columns[name], place)):
             continue
         if _telling(columns[name], other, rows, place):
-            given = Word.of_value(name_of(columns[by], value), tuple(columns))
-            always = _written(columns, name, place)
-            said = f"{Word.of_column(name)} = {always} if {Word.of_column(by)} = {given}"
-            yield Constant(said, name, by, rows, place)
+            said = _said(columns, name, place, by, (value,))
+            yield Constant(said, name, by, rows, place, (value,))
 
 
 def _telling(column: Column, other: Seen, rows: NDArray[np.bool_], place: int) -> bool:
@@ -174,9 +214,24 @@ def _telling(column: Column, other: Seen, rows: NDArray[np.bool_], place: int) -
     return not is_list(column) or float(here[known & ~rows].mean()) <= OTHERS
 
 
-def _written(columns: Mapping[str, Column], name: str, place: int) -> str:
+def _said(
+    columns: Mapping[str, Column], name: str, place: int, by: str, values: Sequence[int]
+) -> str:
+    """The constraint that a column has one value where another has one of some."""
+    demand, given = _clause(columns, name, (place,)), _clause(columns, by, values)
+    return f"{demand} if {given}"
+
+
+def _clause(columns: Mapping[str, Column], name: str, places: Sequence[int]) -> Clause:
+    """That a column has one of some values."""
+    words = tuple(_word(columns, name, place) for place in places)
+    column = Word.of_column(name)
+    return Comparison(column, "=", words[0]) if len(words) == 1 else Membership(column, words)
+
+
+def _word(columns: Mapping[str, Column], name: str, place: int) -> Word:
     """A value as a constraint writes it."""
     if is_list(columns[name]):
-        return str(Word.of_value(name_of(columns[name], place), tuple(columns)))
+        return Word.of_value(name_of(columns[name], place), tuple(columns))
     amount = Scale(columns[name]).values(np.array([place]))[0].item()
-    return str(int(amount) if amount == int(amount) else amount)
+    return Word.of_value(int(amount) if amount == int(amount) else amount, tuple(columns))

@@ -17,6 +17,7 @@ from nacre.schema.columns.numeric import Integer, Real
 from nacre.schema.draft.choose import Choice
 from nacre.schema.draft.found import Draft, rare_facts
 from nacre.schema.draft.guess import Note, identifier, text_codes
+from nacre.schema.draft.limits import EVERY, Limits
 from nacre.schema.draft.sample import Sample
 from nacre.schema.draft.sketch import Sketch
 from nacre.schema.draft.suggest import suggestions
@@ -60,6 +61,7 @@ def survey(
     most_values: int | None = None,
     unit: Unit | None = None,
     rare: str = "keep",
+    every_rule: bool = False,
 ) -> Draft:
     """A schema from the rows, in constant memory, with what its reviewer needs to know.
 
@@ -79,6 +81,7 @@ def survey(
         rare: "keep" lists values that fewer than 10 rows hold, and marks them; "other" gathers
             them.
         unit: whose privacy it is, where a person may have several rows.
+        every_rule: offer all rules that the rows keep, not only the first of each kind.
     """
     if rare not in ("keep", "other"):
         raise NacreError(f"rare={shown(rare)} must be 'keep' or 'other'.")
@@ -124,7 +127,9 @@ def survey(
         {name: odd for name, column in columns.items() if (odd := _odd(column, sketches[name]))},
         identifiers=identifiers,
         notes=notes,
-        suggested=suggestions(schema, sample, rows if callable(rows) else None),
+        suggested=suggestions(
+            schema, sample, rows if callable(rows) else None, EVERY if every_rule else Limits()
+        ),
     )
 
 

@@ -14,12 +14,12 @@ from nacre.schema.columns.column import Column
 from nacre.schema.constraints.statement import Clause, Comparison, Membership, Presence, Word
 from nacre.schema.draft.constants import BY_CHANCE, OTHERS, has_name, is_list
 from nacre.schema.draft.guess import FEW
+from nacre.schema.draft.limits import Limits
 from nacre.schema.draft.seen import Places, Seen, name_of
 from nacre.schema.facts.statement import Fact, Gap, Together
 
 MOST_NAMED = 8  # values of a list; more are not confirmed one by one
 MOST_PATTERNS = 80  # of gaps that are compared with each other
-MOST_NESTED = 10
 Mask = NDArray[np.bool_]
 
 
@@ -107,7 +107,7 @@ class Nested(NamedTuple):
     by: str
 
 
-def nested_gaps(seen: Mapping[str, Seen]) -> list[Nested]:
+def nested_gaps(seen: Mapping[str, Seen], most: int = Limits.gaps) -> list[Nested]:
     """Gaps within gaps, those of most rows first; not those that follow from two others.
 
     All rows without `by` lack the other by luck with a chance of e^-20 at most, and of the rows
@@ -129,7 +129,7 @@ def nested_gaps(seen: Mapping[str, Seen]) -> list[Nested]:
     ]
     order = {name: place for place, name in enumerate(names)}
     direct.sort(key=lambda pair: (-int(gaps[pair[1]].sum()), order[pair[0]], order[pair[1]]))
-    return [Nested(_nested(name, by), name, by) for name, by in direct[:MOST_NESTED]]
+    return [Nested(_nested(name, by), name, by) for name, by in direct[:most]]
 
 
 def _within(inner: Mask, outer: Mask) -> bool:

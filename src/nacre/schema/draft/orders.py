@@ -16,10 +16,10 @@ from nacre.schema.columns.scale import Scale
 from nacre.schema.constraints.statement import Word
 from nacre.schema.draft.guess import ENOUGH, FEW
 from nacre.schema.draft.kinds import alike
+from nacre.schema.draft.limits import Limits
 from nacre.schema.draft.seen import Seen
 
 MOST_COLUMNS = 100  # among which orders are looked for
-MOST_ORDERS = 10  # of numbers; more are not confirmed one by one
 BY_CHANCE = 0.02  # of the rows would break an order of numbers if the two had nothing in common
 REACH = 0.25  # of the rows have less of the larger one than some row has of the smaller
 NEAR = 0.1  # of the median difference
@@ -28,10 +28,13 @@ Pair: TypeAlias = tuple[str, str]
 Values: TypeAlias = dict[str, np.ndarray]
 
 
-def orders(columns: Mapping[str, Column], seen: Mapping[str, Seen]) -> list[tuple[Pair, str]]:
+def orders(
+    columns: Mapping[str, Column], seen: Mapping[str, Seen], most: int = Limits.orders
+) -> list[tuple[Pair, str]]:
     """Pairs that rows keep, and the sign: first dates and times, then numbers, the boldest first.
 
-    What follows from two others is left out.  Where no two values are equal both signs are there.
+    What follows from two others is left out, and so are all but the `most` boldest of numbers.
+    Where no two values are equal both signs are there.
     """
     dates, clocks = (_values(columns, seen, kind) for kind in (Datetime, Time))
     numbers = _values(columns, seen, Integer | Real)
@@ -41,7 +44,7 @@ def orders(columns: Mapping[str, Column], seen: Mapping[str, Seen]) -> list[tupl
         for pair, chance in chances.items()
         if chance >= BY_CHANCE and _plausible(numbers, pair)
     }
-    boldest = sorted(_fewest(bold), key=lambda pair: -bold[pair])[:MOST_ORDERS]
+    boldest = sorted(_fewest(bold), key=lambda pair: -bold[pair])[:most]
     return [
         *((pair, "<=") for pair in sorted(_fewest([*_kept(dates), *_kept(clocks)]))),
         *((pair, sign) for pair in boldest for sign in _signs(columns, numbers, pair)),

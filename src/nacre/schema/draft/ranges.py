@@ -22,13 +22,13 @@ from nacre.schema.draft.constants import (
     is_list,
 )
 from nacre.schema.draft.guess import ENOUGH, FEW
+from nacre.schema.draft.limits import Limits
 from nacre.schema.draft.outward import Bound, beyond
 from nacre.schema.draft.seen import Seen, name_of
 
 NARROW = 2 / 3  # of what the other rows span, at most
 OUTSIDE = 0.25  # of the other rows, at least, lie outside
 ONE_END = 0.05  # of the other rows, at least, lie beyond an end that is said
-MOST_RANGES, MOST_OF_ONE = 12, 6  # in all, and of one number; more are not confirmed one by one
 
 
 class Range(NamedTuple):
@@ -148,14 +148,19 @@ def _between(name: str, bounds: Sequence[Bound | None], columns: tuple[str, ...]
     return f"{word} >= {low}" if high is None else f"{low} <= {word} <= {high}"
 
 
-def strongest(found: Sequence[Range]) -> list[Range]:
-    """The first few, a few of each number, that no earlier one implies."""
+def strongest(found: Sequence[Range], limits: Limits) -> tuple[list[Range], int]:
+    """The first few, a few of each number, that no earlier one implies; and how many are left."""
     chosen: list[Range] = []
+    left = 0
     for each in found:
         own = [other for other in chosen if other.name == each.name]
         implied = any(
             o.low >= each.low and o.high <= each.high and (o.rows | ~each.rows).all() for o in own
         )
-        if len(chosen) < MOST_RANGES and len(own) < MOST_OF_ONE and not implied:
+        if implied:
+            continue
+        if len(chosen) < limits.ranges and len(own) < limits.ranges_of_one:
             chosen.append(each)
-    return chosen
+        else:
+            left += 1
+    return chosen, left

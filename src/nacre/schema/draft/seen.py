@@ -56,6 +56,10 @@ class Seen:
         size = size_of(column)
         return cls(np.where(gone, max(size - 1, 0), places).astype(np.int64), gone, size)
 
+    def where(self, there: NDArray[np.bool_]) -> Seen:
+        """Some of the rows."""
+        return dataclasses.replace(self, places=self.places[there], missing=self.missing[there])
+
 
 def size_of(column: Column) -> int:
     """How many places a list or a short range of whole numbers has, missing included; else 0."""

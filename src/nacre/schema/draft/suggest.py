@@ -10,11 +10,14 @@ from typing import Any, TypeVar
 
 from nacre.schema.check import examine
 from nacre.schema.columns.column import Column
+from nacre.schema.columns.listed import as_integer, type_text
+from nacre.schema.columns.numeric import Integer, Real
 from nacre.schema.constraints.constraint import understand
 from nacre.schema.constraints.statement import NotUnderstood
-from nacre.schema.draft.constants import Constant, constants
+from nacre.schema.draft.constants import Constant, constants, merged
 from nacre.schema.draft.gaps import Nested, common_gaps, nested_gaps, told_gaps
 from nacre.schema.draft.guess import ENOUGH
+from nacre.schema.draft.limits import EVERY, Limits
 from nacre.schema.draft.orders import Pair, orders, statement
 from nacre.schema.draft.products import products
 from nacre.schema.draft.ranges import Range, ranges, strongest
@@ -25,17 +28,19 @@ from nacre.schema.draft.suggested import Suggested
 from nacre.schema.draft.sums import sums
 from nacre.schema.draft.tables import completed, determined
 from nacre.schema.facts.binding import in_order
-from nacre.schema.facts.bound import Absence, BoundFact
+from nacre.schema.facts.bound import Absence, Belonging, BoundFact
 from nacre.schema.facts.narrowing import surely_ordered
 from nacre.schema.facts.statement import Fact, Formula
-from nacre.schema.facts.understand import understand_facts
+from nacre.schema.facts.understand import settled, understand_facts
 from nacre.schema.schema import Schema
 from nacre.schema.table import Batches
 
 Told = TypeVar("Told", Constant, Range, Constant | Range)
 
 
-def suggestions(schema: Schema, sample: Sample, again: Callable[[], Batches] | None) -> Suggested:
+def suggestions(
+    schema: Schema, sample: Sample, again: Callable[[], Batches] | None, limits: Limits
+) -> Suggested:
     """What the sampled rows keep and, where they can be read again, every other row too."""
     rows = sample.rows
     if rows is None or rows.num_rows < ENOUGH:
@@ -46,16 +51,28 @@ def suggestions(schema: Schema, sample: Sample, again: Callable[[], Batches] | N
     tables = completed(columns, list(determined(columns, seen, label)), pass_over())
     facts = [*formulas(columns, seen), *tables, *common_gaps(seen), *told_gaps(columns, seen)]
     facts = compatible(facts, columns, label)
-    ordered = orders(columns, seen)
-    nested = nested_gaps(seen)
-    fixed = constants(columns, seen)
+    ordered, more_orders = _few_orders(columns, seen, limits.orders)
+    nested = unsaid_gaps(nested_gaps(seen, EVERY.gaps), facts, columns, label)
+    fixed, more_constants = constants(columns, seen, limits)
     narrow = ranges(columns, seen, persons=schema.unit is not None)
-    told: list[Constant | Range] = [*fixed, *strongest(_unsaid(narrow, facts, columns, label))]
+    narrow, more_ranges = strongest(_unsaid(narrow, facts, columns, label), limits)
+    left = {
+        "orders of numbers": more_orders,
+        "gaps within gaps": len(nested[limits.gaps :]),
+        "values that are always the same": more_constants,
+        "bounds by group": more_ranges,
+    }
+    nested = nested[: limits.gaps]
     said = [statement(*each) for each in ordered]
-    said += [each.said for each in (*nested, *told)]
+    said += [gap.said for gap in nested] + [each.said for each in narrow]
+    parts = [each.single for each in fixed]
+    said += [part.said for single in parts for part in single]
     broken = _broken(schema, facts, said, pass_over)
     facts = [fact for fact in facts if not broken.get(str(fact))]
     kept = [each for each in ordered if not broken.get(statement(*each))]
+    unbroken = ([part for part in single if not broken.get(part.said)] for single in parts)
+    told: list[Constant | Range] = [merged(columns, single) for single in unbroken if single]
+    told += narrow
     some = again is None and sample.stride > 1
     return Suggested(
         tuple(fact.plain() for fact in facts),
@@ -73,7 +90,50 @@ def suggestions(schema: Schema, sample: Sample, again: Callable[[], Batches] | N
         rows=rows.num_rows if some else sample.seen,
         some=some,
         remarks={str(fact): said for fact, said in tables.items() if said},
+        left={kind: more for kind, more in left.items() if more},
+        perhaps=_if_integers(schema, sample, pass_over),
     )
+
+
+def _if_integers(
+    schema: Schema, sample: Sample, rows: Callable[[], Batches]
+) -> dict[str, tuple[str, ...]]:
+    """Orders of lists of whole numbers, by what these columns would have to be.
+
+    Not where persons are counted: of a bound it is not known how many hold it.
+    """
+    if schema.unit is not None:
+        return {}
+    lists = {n: as_integer(c) for n, c in schema.columns.items() if n != schema.label}
+    whole = {n: column for n, column in lists.items() if column is not None and column.ticks > 1}
+    numbers = {n: c for n, c in schema.columns.items() if isinstance(c, Integer | Real)}
+    columns: dict[str, Column] = {**numbers, **whole}
+    if not whole or len(columns) < 2:
+        return {}
+    seen = {name: Seen.of(column, sample.column(name)) for name, column in columns.items()}
+    every = telling(orders(columns, seen, EVERY.orders), (), columns, None)
+    pairs = [each for each in every if {*each[0]} & whole.keys()][: Limits.orders]
+    said = {statement(*each): each[0] for each in pairs}
+    broken = _broken(Schema(columns), (), [*said], rows)
+    found: dict[str, tuple[str, ...]] = {}
+    for text, pair in said.items():
+        if not broken.get(text):
+            types = (f"{name}: {type_text(whole[name])}" for name in pair if name in whole)
+            key = ", ".join(types)
+            found[key] = (*found.get(key, ()), text)
+    return found
+
+
+def _few_orders(
+    columns: Mapping[str, Column], seen: Mapping[str, Seen], most: int
+) -> tuple[list[tuple[Pair, str]], int]:
+    """All orders of dates, the boldest of numbers, and how many pairs of these are left out."""
+    every = orders(columns, seen, EVERY.orders)
+    sure = {pair for pair, _ in every if surely_ordered(columns, (), *pair)}
+    pairs = dict.fromkeys(pair for pair, _ in every if pair not in sure)
+    numbers = [pair for pair in pairs if isinstance(columns[pair[0]], Integer | Real)]
+    left = set(numbers[most:])
+    return [each for each in every if each[0] not in left], len(left)
 
 
 def formulas(columns: Mapping[str, Column], seen: Mapping[str, Seen]) -> list[Formula]:
@@ -88,9 +148,11 @@ def compatible(
     """The facts that may stand together: each column follows from one, and none in a circle."""
     found: list[Fact] = []
     bound: list[BoundFact] = []
+    taken: set[tuple[str, bool]] = set()
     for fact in facts:
         _, its, problems = understand_facts([fact], columns, label, known=True)
-        if problems or {each.column for each in its} & {each.column for each in bound}:
+        own = {part for each in its for part in settled(each)}
+        if problems or own & taken:
             continue
         try:
             in_order([*bound, *its])
@@ -98,6 +160,7 @@ def compatible(
             continue
         found.append(fact)
         bound += its
+        taken |= own
     return found
 
 
@@ -128,6 +191,7 @@ def unsaid_gaps(
     values of the same column, these say which lies within the other.
     """
     _, bound, _ = understand_facts(facts, columns, label, known=True)
+    bound = tuple(each for each in bound if not isinstance(each, Belonging))
     told = {each.column: each.sources for each in bound if isinstance(each, Absence)}
     return [
         each

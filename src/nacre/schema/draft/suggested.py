@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import Any, final
 
@@ -15,6 +15,7 @@ HEAD = """\
 """
 SOME = "# They hold in {:,} of the rows; `nacre schema check` counts those that break them.\n"
 SHOWN = 12  # in the terminal
+UNBROKEN: Any = {"break_long_words": False, "break_on_hyphens": False}
 LONG = 30  # characters of a key, which then has a line of its own
 
 
@@ -29,6 +30,9 @@ class Suggested:
         rows: how many rows were looked at.
         some: whether there are others.
         remarks: what the reviewer of a fact has to know, by its text.
+        left: how many more rules of each kind the rows keep that were looked at.
+        perhaps: constraints that could be said if lists of whole numbers were integers, by the
+            columns as they would then be.
     """
 
     facts: tuple[Any, ...] = ()
@@ -36,23 +40,42 @@ class Suggested:
     rows: int = 0
     some: bool = False
     remarks: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    left: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    perhaps: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
 
     def to_yaml(self) -> str:
         """Comments, to stand behind a schema; nothing if there is nothing to suggest."""
+        notes = "".join(f"# {line}\n" for note in self.notes for line in wrap(note, 94, **UNBROKEN))
         if not self.facts and not self.constraints:
-            return ""
-        text = HEAD + (SOME.format(self.rows) if self.some else "")
+            return notes
+        text = HEAD + (SOME.format(self.rows) if self.some else "") + notes
         for name, said in (("constraints", self.constraints), ("facts", self.facts)):
             if said:
                 lines = [f"{name}:", *(line for each in said for line in entry_lines(each))]
                 text += "".join(f"# {line}\n" for line in lines)
         return text
 
+    @property
+    def notes(self) -> list[str]:
+        """How many more there are, and how to see them; and what integers would keep."""
+        found = []
+        if self.left:
+            kinds = ", ".join(f"{more:,} {kind}" for kind, more in self.left.items())
+            found.append(
+                f"Not offered, as few people read so many: {kinds}. To see them, draft again with "
+                "--every-rule (in Python `every_rule=True`)."
+            )
+        for columns, said in self.perhaps.items():
+            rules = ", ".join(f"`{each}`" for each in said)
+            found.append(f"All rows keep {rules}, too. To say so, write `{columns}`.")
+        return found
+
     def describe(self) -> str:
         """Which there are, for the terminal."""
         heads = [_head(each) for each in (*self.constraints, *self.facts)]
+        notes = [line for note in self.notes for line in wrap(note, 90, **UNBROKEN)]
         if not heads:
-            return ""
+            return "\n".join(notes)
         rows = f"{self.rows:,} rows that were looked at" if self.some else f"{self.rows:,} rows"
         listed = []
         for head in heads[:SHOWN]:
@@ -67,6 +90,7 @@ class Suggested:
                 f"Found to hold in all {rows}; {'it stands' if one else 'they stand'} at the end "
                 "of the draft, commented out. Confirm what is public, and it need not be learned:",
                 *listed,
+                *notes,
             ]
         )
 

@@ -1,10 +1,15 @@
-"""Columns that another one determines: found in a sample, completed from every row."""
+"""Columns that another one determines: found in a sample, completed from every row.
+
+Also where that one may be missing and then says nothing: a repair shop is in one district, and a
+claim without repair has a district, too.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,23 +31,60 @@ WIDTH = 80  # characters of such a key
 PLAIN = re.compile(r"[\w .+-]+")  # keys that can be listed with commas between them
 
 
+class Pair(NamedTuple):
+    """One value of `by` goes with one of the column, with `known` only where it is not missing."""
+
+    column: str
+    by: str
+    known: bool = False
+
+
 def determined(
     columns: Mapping[str, Column], seen: Mapping[str, Seen], label: str | None
-) -> Iterator[tuple[str, str]]:
-    """Pairs (column, by) where one value of `by` goes with one of the column."""
+) -> Iterator[Pair]:
+    """Columns that another one determines; last those of codes with gaps, most groups first."""
     order = {name: place for place, name in enumerate(columns)}
     lists = [name for name, each in seen.items() if 0 < each.size <= MOST_KEYS + 1]
+    left = []
     for name, column in seen.items():
         if name == label or not column.size:
             continue
         found: list[tuple[bool, int, str]] = []
         for by in lists:
-            if by != name and (keys := _keys(column, seen[by], _is_long(columns[by]))):
+            if by == name or _only_gaps(column, seen[by]):
+                continue
+            if keys := _keys(column, seen[by], _is_long(columns[by])):
                 values = len(np.unique(column.places))
                 if keys > values or (keys == values and order[by] < order[name]):
                     found.append((isinstance(columns[by], Integer), keys, by))
         if found:
-            yield name, min(found)[2]
+            yield Pair(name, min(found)[2])
+        elif columns[name].size is not None:
+            left.append(name)
+    known = [pair for name in left if (pair := _if_known(columns, seen, name, lists)) is not None]
+    yield from sorted(known, key=lambda pair: -len(np.unique(seen[pair.column].places)))
+
+
+def _if_known(
+    columns: Mapping[str, Column], seen: Mapping[str, Seen], name: str, lists: Sequence[str]
+) -> Pair | None:
+    """The list with gaps and fewest values that determines another list where it is known."""
+    found: list[tuple[int, int, str]] = []  # of codes and their names the first column is taken
+    for place, by in enumerate(lists):
+        code = seen[by]
+        if by == name or columns[by].size is None or not code.missing.any():
+            continue
+        group, code = (each.where(~code.missing) for each in (seen[name], code))
+        keys = _keys(group, code, False)
+        if keys > len(np.unique(group.places)):
+            found.append((keys, place, by))
+    return Pair(name, min(found)[-1], known=True) if found else None
+
+
+def _only_gaps(column: Seen, by: Seen) -> bool:
+    """Whether all values of `by` go with one of the column, so that its gaps tell everything."""
+    known = column.places[~by.missing]
+    return bool(by.missing.any()) and len(np.unique(known)) == 1
 
 
 def _is_long(column: Column) -> bool:
@@ -77,29 +119,31 @@ def _keys(column: Seen, by: Seen, long: bool) -> int:
 
 
 def completed(
-    columns: Mapping[str, Column], pairs: Sequence[tuple[str, str]], rows: Batches
+    columns: Mapping[str, Column], pairs: Sequence[Pair], rows: Batches
 ) -> dict[Determined, str]:
     """The look-up tables, from all rows, and what to say of each; a pair that a row breaks goes."""
-    tables = {pair: np.full(size_of(columns[pair[1]]), -1, np.int64) for pair in pairs}
+    tables = {pair: np.full(size_of(columns[pair.by]), -1, np.int64) for pair in pairs}
     if not tables:
         return {}
-    held = {by: np.zeros(size_of(columns[by]), np.int64) for _, by in pairs}
-    names = {name for pair in pairs for name in pair}
+    held = {pair.by: np.zeros(size_of(columns[pair.by]), np.int64) for pair in pairs}
+    names = {name for pair in pairs for name in (pair.column, pair.by)}
     for batch in batches(rows):
         seen = {name: Seen.of(columns[name], batch.column(name)) for name in names}
         for by, counts in held.items():
             counts += np.bincount(seen[by].places, minlength=len(counts))
         for pair in list(tables):
-            table, (values, keys) = tables[pair], (seen[name].places for name in pair)
+            there = ~seen[pair.by].missing if pair.known else slice(None)
+            values, keys = (seen[name].places[there] for name in (pair.column, pair.by))
+            table = tables[pair]
             known = table[keys]
             table[keys] = np.where(known < 0, values, known)
             if (table[keys] != values).any():
                 del tables[pair]
     found = {}
-    for (name, by), table in tables.items():
-        fact = _table(columns, name, by, table)
+    for pair, table in tables.items():
+        fact = _table(columns, pair, table)
         if fact is not None:
-            found[fact] = _rare(columns[by], held[by])
+            found[fact] = _rare(columns[pair.by], held[pair.by])
     return found
 
 
@@ -110,8 +154,9 @@ def _rare(by: Column, held: Places) -> str:
     return f"told by fewer than {FEW} rows each: {listed(rare, 40)}" if rare else ""
 
 
-def _table(columns: Mapping[str, Column], name: str, by: str, table: Places) -> Determined | None:
+def _table(columns: Mapping[str, Column], pair: Pair, table: Places) -> Determined | None:
     """The words of a look-up table; None if no row tells what belongs to one of the values."""
+    name, by, known = pair
     gap = size_of(columns[name]) - 1
     names = Scale(columns[by]).names
     places = table[: len(names)] if names else _filled(table[:-1])
@@ -124,7 +169,8 @@ def _table(columns: Mapping[str, Column], name: str, by: str, table: Places) -> 
     if columns[by].nullable and table[-1] >= 0:
         missing = table[-1]
         entries.append((MISSING, MISSING if missing == gap else name_of(columns[name], missing)))
-    return Determined(Word.of_column(name), Word.of_column(by), tuple(entries))
+    words = Word.of_column(name), Word.of_column(by)
+    return Determined(*words, tuple(entries), known=known)
 
 
 def _filled(table: Places) -> Places | None:

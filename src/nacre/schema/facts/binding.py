@@ -16,7 +16,7 @@ from nacre.schema.columns.span import Spans, join, outside
 from nacre.schema.constraints.binding import among, between, bind, presence
 from nacre.schema.constraints.given import read_given
 from nacre.schema.constraints.statement import NotUnderstood
-from nacre.schema.facts.bound import Absence, BoundFact, LookUp
+from nacre.schema.facts.bound import Absence, Belonging, BoundFact, LookUp
 from nacre.schema.facts.formula import bind_formula, column_of
 from nacre.schema.facts.statement import MISSING, Determined, Fact, Formula, Gap, Together
 
@@ -24,7 +24,7 @@ from nacre.schema.facts.statement import MISSING, Determined, Fact, Formula, Gap
 def bind_fact(fact: Fact, columns: Mapping[str, Column]) -> tuple[BoundFact, ...]:
     """What a fact says of each column that follows from others; raises NotUnderstood."""
     if isinstance(fact, Determined):
-        return (_look_up(fact, columns),)
+        return (_if_known(fact, columns) if fact.known else _look_up(fact, columns),)
     if isinstance(fact, Formula):
         return (bind_formula(fact, columns),)
     if isinstance(fact, Gap):
@@ -48,6 +48,48 @@ def _together(fact: Together, columns: Mapping[str, Column]) -> tuple[Absence, .
 
 def _look_up(fact: Determined, columns: Mapping[str, Column]) -> LookUp:
     column, by = (column_of(word, columns) for word in (fact.column, fact.by))
+    spans, unknown = _table(fact, column, by, columns)
+    if columns[by].nullable and unknown < 0 and not columns[column].nullable:
+        raise NotUnderstood(
+            f"'{by}' may be missing. Say what '{column}' is then (`missing: ...`); or set "
+            f"`nullable: true` for '{column}'; or, if it may then be anything, say "
+            f"`{fact} if known`."
+        )
+    return LookUp(
+        text=str(fact),
+        column=column,
+        by=by,
+        starts=np.array([low for low, _, _ in spans]),
+        places=np.array([place for _, _, place in spans], np.int64),
+        unknown=unknown,
+        scale=Scale(columns[column]),
+    )
+
+
+def _if_known(fact: Determined, columns: Mapping[str, Column]) -> Belonging:
+    """A table of codes that may be missing: of a row without one it says nothing."""
+    column, by = (column_of(word, columns) for word in (fact.column, fact.by))
+    for name in (column, by):
+        if columns[name].size is None:
+            raise NotUnderstood(
+                f"'{name}' is {columns[name].type}, and with `if known` both columns have lists of "
+                "values. Say it by constraints, such as `fee = 10 if kind = a`."
+            )
+    if not columns[by].nullable:
+        raise NotUnderstood(f"'{by}' is never missing. Leave `if known` out.")
+    if MISSING in dict(fact.table) and MISSING not in Scale(columns[by]).names:
+        raise NotUnderstood(
+            f"with `if known` the table says nothing of a missing '{by}'. Leave one of them out."
+        )
+    spans, _ = _table(fact, column, by, columns)
+    places = [place for low, high, place in spans for _ in range(int(low), int(high) + 1)]
+    return Belonging(str(fact), by, column, np.array(places, np.int64))
+
+
+def _table(
+    fact: Determined, column: str, by: str, columns: Mapping[str, Column]
+) -> tuple[list[tuple[float, float, int]], int]:
+    """What belongs to each span of the keys, in order, and to a missing one; -1 for missing."""
     scale = Scale(columns[by])
     known = {name: place for place, name in enumerate(scale.names)}
     unknown = -1
@@ -66,20 +108,7 @@ def _look_up(fact: Determined, columns: Mapping[str, Column]) -> LookUp:
     if (left := _uncovered(join((low, high) for low, high, _ in spans), scale)) is not None:
         hint = " Ranges may have an open end, such as 65.." if scale.ordered else ""
         raise NotUnderstood(f"the table says nothing of '{by}' = {left}.{hint}")
-    if columns[by].nullable and unknown < 0 and not columns[column].nullable:
-        raise NotUnderstood(
-            f"'{by}' may be missing. Say what '{column}' is then (`missing: ...`), or set "
-            f"`nullable: true` for '{column}'."
-        )
-    return LookUp(
-        text=str(fact),
-        column=column,
-        by=by,
-        starts=np.array([low for low, _, _ in spans]),
-        places=np.array([place for _, _, place in spans], np.int64),
-        unknown=unknown,
-        scale=Scale(columns[column]),
-    )
+    return spans, unknown
 
 
 def _spans(key: str, by: str, columns: Mapping[str, Column], known: Mapping[str, int]) -> Spans:

@@ -78,6 +78,66 @@ class LookUp:
 
 @final
 @dataclasses.dataclass(frozen=True, eq=False)
+class Belonging:
+    """`column` is a code of its row's group, where it is known; it may be missing anywhere.
+
+    Neither follows from the other, and both are modeled.  A code of another group is drawn again.
+
+    Attributes:
+        places: the place of each code's group, -1 for missing.
+    """
+
+    text: str
+    column: str
+    group: str
+    places: Places
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """What says which codes there can be."""
+        return frozenset((self.group,))
+
+    def groups(self, view: ColumnValues) -> Places:
+        """Each row's group, -1 for missing."""
+        values, gaps = view[self.group]
+        return np.where(gaps, -1, values).astype(np.int64)
+
+    def compute(self, view: ColumnValues, rng: np.random.Generator) -> Computed:
+        """Codes of the rows' groups: as they were, or one that another row of the table has.
+
+        So codes of a group keep the shares that they have among all rows, and groups stay.  Where
+        no row has one, any of the group's is as likely; a group without codes can have none.
+        """
+        codes, gaps = view[self.column]
+        groups, codes = self.groups(view), np.where(gaps, 0, codes).astype(np.int64)
+        wrong = ~gaps & (self.places[codes] != groups)
+        chance = rng.random(view.rows)  # one number for each row, whatever becomes of others
+        listed, known = self._drawn(np.arange(len(self.places)), groups, chance)
+        drawn, held = self._drawn(codes[~gaps], groups, chance)
+        codes = np.where(wrong, np.where(held, drawn, listed), codes)
+        return Computed(codes, gaps, ~wrong | known)
+
+    def _drawn(
+        self, pool: Places, groups: Places, chance: NDArray[np.float64]
+    ) -> tuple[Places, Mask]:
+        """For each row one of the pool's codes of its group, and whether there is any."""
+        if not len(pool):
+            return np.zeros(len(groups), np.int64), np.zeros(len(groups), bool)
+        pool = pool[np.argsort(self.places[pool], kind="stable")]
+        own = self.places[pool]
+        first, last = (np.searchsorted(own, groups, side=side) for side in ("left", "right"))
+        place = first + np.floor(chance * (last - first)).astype(np.int64)
+        return pool[np.minimum(place, len(pool) - 1)], last > first
+
+    def holds(self, view: ColumnValues) -> Mask:
+        """Which rows have no code, or one of their group's."""
+        codes, gaps = view[self.column]
+        meant = self.places[np.where(gaps, 0, codes).astype(np.int64)]
+        return np.asarray(gaps | (meant == self.groups(view)))
+
+
+@final
+@dataclasses.dataclass(frozen=True, eq=False)
 class Linear:
     """`column` as an exact sum of numbers, or of a date and a time, in whole parts of one.
 
@@ -242,5 +302,5 @@ class Absence:
         return np.asarray(view[self.column][1] == self.gaps(view))
 
 
-Value: TypeAlias = LookUp | Linear | Near
+Value: TypeAlias = LookUp | Belonging | Linear | Near
 BoundFact: TypeAlias = Value | Absence

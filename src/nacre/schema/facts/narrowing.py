@@ -12,12 +12,12 @@ from fractions import Fraction
 import numpy as np
 
 from nacre.schema.columns.column import Column
-from nacre.schema.columns.span import Spans, join, meet
+from nacre.schema.columns.span import Spans, contains, join, meet
 from nacre.schema.constraints.condition import Among, Order
 from nacre.schema.constraints.constraint import Rule
 from nacre.schema.constraints.domain import Contradiction, Domain, Known, listing, narrow
 from nacre.schema.facts.amounts import ends, per_amount
-from nacre.schema.facts.bound import Absence, BoundFact, Linear, LookUp, Near
+from nacre.schema.facts.bound import Absence, Belonging, BoundFact, Linear, LookUp, Near
 
 SLACK = 1e-9  # of float64 sums, relative to their size
 Range = tuple[float, float]
@@ -34,6 +34,8 @@ def narrow_all(
         for fact in facts:
             if isinstance(fact, LookUp):
                 _look_up(known, fact)
+            elif isinstance(fact, Belonging):
+                _belonging(known, fact)
             elif isinstance(fact, Absence):
                 _absence(known, fact)
             else:
@@ -68,6 +70,19 @@ def _look_up(known: Known, fact: LookUp) -> None:
     there = join((value, value) for value in reached if value is not None)
     known.keep(fact.column, there, None in reached, (fact.text, *by.because))
     known.keep(fact.by, join(kept), stays, (fact.text, *column.because))
+
+
+def _belonging(known: Known, fact: Belonging) -> None:
+    """Codes of groups that can be, or none; and where there is a code, its group."""
+    code, group = known[fact.column], known[fact.group]
+    left = contains(code.spans, np.arange(len(fact.places)))
+    can = np.where(fact.places < 0, group.gap, contains(group.spans, fact.places)) & left
+    codes = join((float(each), float(each)) for each in np.flatnonzero(can))
+    known.keep(fact.column, codes, True, (fact.text, *group.because))
+    if not code.gap:
+        reached = np.unique(fact.places[can]).tolist()
+        spans = join((float(each), float(each)) for each in reached if each >= 0)
+        known.keep(fact.group, spans, -1 in reached, (fact.text, *code.because))
 
 
 def _absence(known: Known, fact: Absence) -> None:

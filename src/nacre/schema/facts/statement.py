@@ -1,6 +1,7 @@
 """The small language of facts: what follows from other columns in every row.
 
     - group determined by code: {A1: A, A2: A, B1: B}    a public look-up table
+    - group determined by code if known: {A1: A}         likewise, and nothing where it is missing
     - living = above + basement                          a sum or difference, exact
     - departure = arrival + nights                       a date and days, exact
     - discharge = arrival + stay minutes                 a date and another unit of time
@@ -39,7 +40,7 @@ FORMS = (
 )
 CONSTRAINT = "it is a constraint, and no fact: write it under `constraints`."
 HEAD = "A look-up table without its entries is a statement such as `group determined by code`."
-MISSING, BOUGHT = "missing", "bought"
+MISSING, BOUGHT, IF_KNOWN = "missing", "bought", " if known"
 MOST = 1_000_000  # releases that a schema might have
 PURCHASE = "[0-9a-f]{16}|[0-9a-f]{8}"  # a release's fingerprint; or, earlier, the id in its name
 Plain: TypeAlias = "str | dict[str, Any]"
@@ -51,6 +52,7 @@ class Determined:
     """A column that another one determines, by a table of (values of that one, value).
 
     Attributes:
+        known: only where that one is known; elsewhere the column may have any value.
         bought: which of the schema's `releases` the table is from, the first being 1; 0 for none.
         purchase: the fingerprint of this release; of earlier versions the random id in its name,
             or nothing.
@@ -61,9 +63,10 @@ class Determined:
     table: tuple[tuple[str, str], ...]
     bought: int = 0
     purchase: str = ""
+    known: bool = False
 
     def __str__(self) -> str:
-        return f"{self.column} determined by {self.by}"
+        return f"{self.column} determined by {self.by}{IF_KNOWN * self.known}"
 
     def plain(self) -> Plain:
         """The form that is written to files."""
@@ -194,7 +197,13 @@ def _marked(fact: Determined, mark: Any) -> Determined:
 
 def parse_head(said: str) -> Determined:
     """A look-up table of which only `group determined by code` is said; raises NotUnderstood."""
-    return _determined(Reader(said, HEAD), {})
+    found = _determined(Reader(said, HEAD), {})
+    if found.known:
+        raise NotUnderstood(
+            "a table that is bought says what belongs to a missing code, too. Leave `if known` "
+            "out, or state the table if it is public."
+        )
+    return found
 
 
 def _determined(reader: Reader, table: Mapping[Any, Any]) -> Determined:
@@ -203,9 +212,12 @@ def _determined(reader: Reader, table: Mapping[Any, Any]) -> Determined:
     if not (reader.skip("determined") and reader.skip("by")):
         raise NotUnderstood(reader.form)
     by = reader.word()
+    known = reader.skip("if")
+    if known and not reader.skip("known"):
+        raise NotUnderstood(f"after `if` stands `known`: `{column} determined by {by} if known`.")
     reader.end()
     entries = ((_text(key), _text(value)) for key, value in table.items())
-    return Determined(column, by, tuple(entries))
+    return Determined(column, by, tuple(entries), known=known)
 
 
 def _text(value: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from nacre.schema.columns.column import Column, shown
 from nacre.schema.constraints.statement import NotUnderstood
 from nacre.schema.facts.binding import bind_fact, in_order
-from nacre.schema.facts.bound import Absence, BoundFact
+from nacre.schema.facts.bound import Absence, Belonging, BoundFact
 from nacre.schema.facts.statement import BOUGHT, FORMS, Fact, parse
 
 MOST = 1_000  # facts in a schema
@@ -27,7 +27,7 @@ def understand_facts(
     if len(said) > MOST:
         return (), (), [f"`facts` may hold {MOST:,} statements. Leave some out."]
     facts: dict[Fact, None] = {}
-    owners: dict[str, str] = {}
+    owners: dict[tuple[str, bool], str] = {}
     bound: list[BoundFact] = []
     problems = []
     for place, each in enumerate(said, 1):
@@ -49,7 +49,8 @@ def understand_facts(
         return tuple(facts), (), [str(error)]
 
 
-def _refuse_twice(fact: BoundFact, owners: dict[str, str], label: str | None) -> None:
+def _refuse_twice(fact: BoundFact, owners: dict[tuple[str, bool], str], label: str | None) -> None:
+    """One fact for each column; the gaps of a code and its group are two matters."""
     name = fact.column
     if name == label:
         what = "gaps" if isinstance(fact, Absence) else "values"
@@ -59,9 +60,19 @@ def _refuse_twice(fact: BoundFact, owners: dict[str, str], label: str | None) ->
         )
     if name in fact.sources:
         raise NotUnderstood(f"'{name}' follows from itself.")
-    if name in owners:
-        raise NotUnderstood(f"'{name}' follows from `{owners[name]}` already. Keep one of the two.")
-    owners[name] = fact.text
+    for each in settled(fact):
+        if each in owners:
+            other = owners[each]
+            raise NotUnderstood(f"'{name}' follows from `{other}` already. Keep one of the two.")
+    owners.update(dict.fromkeys(settled(fact), fact.text))
+
+
+def settled(fact: BoundFact) -> list[tuple[str, bool]]:
+    """What a fact settles of its column, which no other may: its gaps or values, or its group."""
+    parts = [isinstance(fact, Belonging)]
+    if not isinstance(fact, Absence | Belonging):
+        parts = [False, True]
+    return [(fact.column, part) for part in parts]
 
 
 def _short(said: Any) -> str:
