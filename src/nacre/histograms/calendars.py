@@ -164,14 +164,15 @@ def season(counts: Array, expected: Array, noise: float, drawn: float = 0.0) -> 
         return beyond_noise(counts, expected, noise, drawn)
     if expected.sum() < noise * np.sqrt(YEAR):
         return None
-    ratio = counts / expected
+    # A month with less than its noise tells nothing: it is as the others.
     level = float(counts.sum() / expected.sum())
+    ratio = np.where(expected > noise, counts / expected, level)
     spread = np.sqrt(noise**2 + (1 + drawn) * expected) / expected
     angle = 2 * np.pi * np.outer(np.arange(YEAR), np.arange(1, YEAR // 2 + 1)) / YEAR
     basis = np.linalg.qr(np.stack([np.cos(angle), np.sin(angle)], axis=2).reshape(YEAR, -1))[0]
     waves = basis[:, : YEAR - 1].T @ (ratio - level)
-    # All months taken as noisy as they are in the mean.
-    squares = waves**2 / float(np.mean(spread**2))
+    # All months taken as noisy as the usual one; a month that is nearly empty is no measure.
+    squares = waves**2 / float(np.median(spread**2))
     for part in (slice(SLOW), slice(SLOW, None)):
         size, square = len(squares[part]), float(squares[part].sum())
         sure = square > size + DIFFERS * np.sqrt(2 * size)
@@ -284,7 +285,10 @@ class Calendars:
         for number, own in zip(self.numbers.tolist(), self.weights, strict=True):
             if number >= len(layout.numbers) or layout.numbers[number].day is None:
                 raise NacreError("The days of the model belong to no date.")
-            if not (all(own[part].max() > 0 for part in PARTS) and own.max() <= STEEPEST):
+            if not (
+                all(own[part].max() > 0 for part in PARTS)
+                and 0 <= own.min() <= own.max() <= STEEPEST
+            ):
                 raise NacreError("The days of a date of the model have no weight at all.")
         if (np.diff(self.numbers) <= 0).any():
             raise NacreError("The dates of the model are not sorted.")
@@ -302,9 +306,12 @@ def fitted(
             found = sums(own)[k]
             found = found / max(found.sum(), 1e-9)
             there = (found > 0) & (wanted[k] > 0)
-            own[part] *= np.where(there, wanted[k] / np.where(there, found, 1.0), wanted[k] > 0)
-            own[part] /= max(own[part].max(), 1e-300)
-    return np.asarray(own * (own >= 1 / STEEPEST))
+            ratio = np.where(there, wanted[k] / np.where(there, found, 1.0), wanted[k] > 0)
+            own[part] *= np.clip(ratio, 1 / STEEPEST, STEEPEST)
+            # Where noise asks for what no days can be (firsts of a month on few weekdays), weights
+            # would fall to nothing on all days.
+            own[part] = np.clip(own[part] / own[part].max(), 1 / STEEPEST, 1.0)
+    return own
 
 
 def comb(days: Days, density: Array, rows: float, counts: DayCounts) -> Array | None:
@@ -322,7 +329,8 @@ def comb(days: Days, density: Array, rows: float, counts: DayCounts) -> Array | 
     if ratios is None:
         return None
     targets = [ratio * own for ratio, own in zip(ratios, expected, strict=True)]
-    return fitted(targets, lambda own: days.sums(density * days.weights(own)))
+    found = fitted(targets, lambda own: days.sums(density * days.weights(own)))
+    return found if density @ days.weights(found) > 0 else None
 
 
 def smoothed(density: Array) -> Array:

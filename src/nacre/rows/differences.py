@@ -205,7 +205,7 @@ class Differences:
         for constant in itertools.chain.from_iterable(
             own for name, own in self._constants.items() if name not in self._replaced
         ):
-            here = constant.demanded(ColumnValues.of(columns, found))
+            here = self._demanded(constant, ColumnValues.of(columns, found), found)
             constant.set_in(found, columns[constant.column], here)
         view = ColumnValues.of(columns, found)
         for each, line in self._lines.items():
@@ -215,11 +215,17 @@ class Differences:
             found.ticks[:, place] = np.clip(ticks, 0, line.ticks)
             fits = found.ticks[:, place] == ticks
             for constant in self._constants.get(each.column, ()):
-                here = constant.demanded(view)
+                here = self._demanded(constant, view, found)
                 constant.set_in(found, columns[each.column], here)
                 fits |= here
             found.valid[:] &= fits
         return found
+
+    @staticmethod
+    def _demanded(constant: Constant, view: ColumnValues, rows: Encoded) -> NDArray[np.bool_]:
+        """The rows in which a value is to be set: a gap breaks no rule that demands a number."""
+        here = constant.demanded(view)
+        return here if constant.place is None else here & ~rows.missing(constant.column)
 
     def to_list(self) -> list[list[str]]:
         """Plain data for JSON."""
