@@ -292,8 +292,12 @@ def test_demanded_values_come_back_and_hold_in_whatever_is_drawn(seed):
     assert not back.ticks[lawful.codes[:, status] == 1, balance].any()
 
 
-def test_where_the_wider_column_is_counted_from_the_demanded_one():
+def test_of_two_columns_the_one_that_rules_demand_values_of_is_replaced():
     columns = {**LOAN, "balance": Integer(low=0, high=1000)}
+    assert said(columns, "balance <= amount") == ["amount >= balance"]
+    assert said(columns, *DEMANDS[:2]) == ["balance <= amount"]
+    # Not if it is the label, and not if they demand values of both.
+    assert said(columns, *DEMANDS[:2], label="balance") == ["amount >= balance"]
     assert said(columns, *DEMANDS[:3]) == ["amount >= balance"]
     schema = Schema(columns, constraints=DEMANDS[:3])
     way = Differences.of(schema)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import final
 
 from nacre.rows.constants import Constant, find_constants
@@ -66,10 +66,19 @@ def line_of(difference: Difference, columns: Mapping[str, Column]) -> Line | Non
 @final
 @dataclasses.dataclass(frozen=True)
 class _Way:
-    """One of two ways to model an order; its anchor may be missing; the better one has place 0."""
+    """One of two ways to model an order.
+
+    Attributes:
+        difference: which of the two is replaced.
+        mixed: whether the anchor may be missing, and it may not.
+        fixed: whether rules demand values of the anchor, and none of it: in such rows all that the
+            other column says would be the distance's to tell.
+        place: 0 for the better one.
+    """
 
     difference: Difference
     mixed: bool
+    fixed: bool
     place: int
 
 
@@ -87,13 +96,15 @@ def find_differences(schema: Schema) -> tuple[Difference, ...]:
         for order in rule.demands
         if isinstance(order, Order)
     ]
-    ways = [own for order in orders if (own := _candidates(order, schema))]
+    constants = find_constants(schema, ())
+    demanded = {constant.column for constant in constants}
+    ways = [own for order in orders if (own := _candidates(order, schema, demanded))]
     several: Iterable[Sequence[_Way]] = [[*itertools.chain.from_iterable(ways)]]
     if len(ways) <= SEARCHED:
         several = itertools.product(*ways)
     best = min((_joined(each, schema) for each in several), key=_cost)
     found = {column: way.difference for column, way in best.items()}
-    return tuple(_apart(found, find_constants(schema, ())).values())
+    return tuple(_apart(found, constants).values())
 
 
 def _joined(ways: Sequence[_Way], schema: Schema) -> dict[str, _Way]:
@@ -109,8 +120,10 @@ def _joined(ways: Sequence[_Way], schema: Schema) -> dict[str, _Way]:
 def _cost(found: Mapping[str, _Way]) -> tuple[int, ...]:
     """Few columns are left, few hang on gaps; chains are short, as errors add up along them."""
     depths = [_depth(column, {c: way.difference for c, way in found.items()}) for column in found]
-    mixed, later = (sum(getattr(way, k) for way in found.values()) for k in ("mixed", "place"))
-    return -len(found), mixed, max(depths, default=0), sum(depths), later
+    mixed, fixed, later = (
+        sum(getattr(way, name) for way in found.values()) for name in ("mixed", "fixed", "place")
+    )
+    return -len(found), mixed, fixed, max(depths, default=0), sum(depths), later
 
 
 def _apart(found: dict[str, Difference], constants: Sequence[Constant]) -> Mapping[str, Difference]:
@@ -143,9 +156,10 @@ def _kind(column: Column) -> str:
     return "time" if isinstance(column, Timed) else "number"
 
 
-def _candidates(order: Order, schema: Schema) -> list[_Way]:
+def _candidates(order: Order, schema: Schema, demanded: Set[str]) -> list[_Way]:
     """What may be replaced, best first: the wider column, of two alike the later; never a label.
 
+    If rules demand values of one of the two only, that one, which is known where they do.
     A column that is always there is measured from one that is, too, if that can be had: where its
     anchor is missing it would be measured from its own bound, on a scale of its own, and what noise
     mixes of the two lies out of bounds.  Of a number that is given up rather than done.
@@ -162,9 +176,10 @@ def _candidates(order: Order, schema: Schema) -> list[_Way]:
             continue
         mixed = line.anchor_nullable and not column.nullable
         if line.broken >= LEAST[_kind(column)] and not (mixed and _kind(column) == "number"):
-            found.append((mixed, line.anchor_last - line.anchor_first, difference))
-    ways = sorted(found, key=lambda each: each[:2])
-    return [_Way(own, mixed, place) for place, (mixed, _, own) in enumerate(ways)]
+            fixed = difference.anchor in demanded and difference.column not in demanded
+            found.append((mixed, fixed, line.anchor_last - line.anchor_first, difference))
+    ways = sorted(found, key=lambda each: each[:3])
+    return [_Way(own, mixed, fixed, place) for place, (mixed, fixed, _, own) in enumerate(ways)]
 
 
 def _steps(one: Column, other: Column) -> tuple[tuple[int, int], tuple[int, int]] | None:
