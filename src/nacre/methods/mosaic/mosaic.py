@@ -43,7 +43,6 @@ SIZES, AGAIN = "number of rows", "pairs of columns again"
 LOOK = "values in heavy cells"
 SIZES_SHARE = 0.02  # of the budget, for the number of rows
 WIDE_FIRST = 0.5  # share of the histograms in tables of more columns than can be joined
-WIDE_WHOLE = 0.6  # of that of histograms by class there, if all columns are numbers, to all rows'
 FEW_CLASSES = 2  # so many hardly add to the noise of their sum
 TICKS = 50_000  # that the look for single values counts at most
 
@@ -196,13 +195,13 @@ class Mosaic(AbstractMethod):
             unit=float(column_weights(design.columns).min()),
             meaning="how many rows lie in each cell of each column" + given,
         )
-        shifts, wider = self._shifts(design, label, 1.0 - self._first(design) - spent, given)
+        shifts = self._shifts(design, label, 1.0 - self._first(design) - spent, given)
         if design.classes > 1 and design.joined > 1 and self.whole:
             every = dataclasses.replace(
                 first,
                 name=WHOLE,
                 bound=Bound(segments=(Segment(size=cells, norm=NORM, signed=False),)),
-                share=(self.whole + wider) * first.share,
+                share=self.whole * first.share,
                 meaning="how many rows lie in each cell of each column",
             )
             first = dataclasses.replace(first, share=first.share - every.share)
@@ -246,21 +245,16 @@ class Mosaic(AbstractMethod):
 
     def _shifts(
         self, design: Design, label: Label | None, rest: float, given: str
-    ) -> tuple[tuple[Sum, ...], float]:
-        """The sums of numbers' ranks in wide tables; how much more all rows' histograms get then.
-
-        So much less do histograms by class, which say little beside these sums.
-        """
+    ) -> tuple[Sum, ...]:
+        """The sums of numbers' ranks, in wide tables with classes."""
         from nacre.methods.mosaic.shifts import numbers_of, shifts_question
 
         numbers = len(numbers_of(design.columns, design.target))
         if not (design.wide and design.classes > 1 and numbers and self.shifts):
-            return (), 0.0
-        part = numbers / len(design.columns)
+            return ()
         stretches = 1 if design.target is None else design.classes
-        share = rest * self.shifts * part
-        question = shifts_question(numbers, stretches, label, NORM, share, given)
-        return (question,), WIDE_WHOLE * part * (1 - self.whole)
+        share = rest * self.shifts * numbers / len(design.columns)
+        return (shifts_question(numbers, stretches, label, NORM, share, given),)
 
     def _look(self, encoder: TableEncoder, design: Design) -> tuple[Sum, ...]:
         """The looks for single values and for heaps, if there is anything to look at."""
