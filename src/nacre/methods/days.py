@@ -13,7 +13,8 @@ from typing import Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nacre.histograms.calendars import Calendars, DayCounts, Days, sums_by
+from nacre.histograms.calendars import Calendars, Days, sums_by
+from nacre.histograms.day_counts import DayCounts
 from nacre.histograms.tied import Tied
 from nacre.methods.heaps import Rounds
 from nacre.schema import Encoded, Layout

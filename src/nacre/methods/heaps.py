@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, final
 from nacre.histograms.atoms import Atoms, Looked
 from nacre.histograms.calendars import (
     Calendars,
-    DayCounts,
     classes_of,
     dated,
     replaced,
     with_combs,
 )
 from nacre.histograms.cells import Column, NumberColumn
+from nacre.histograms.day_counts import DayCounts
 from nacre.histograms.heaps import Heaps, classes, find_heaps, heaped
 from nacre.histograms.weights import NORM
 from nacre.schema import Layout

@@ -34,4 +34,5 @@ def test_it_is_said_what_to_do(said, what):
 def test_what_is_said_helps():
     integer = {"type": "integer", "low": 0, "high": 2, "nullable": True}
     changed = COLUMNS | {"bonus": integer}
-    Schema.from_dict({"columns": changed, "constraints": ["bonus <= years"]})
+    found = Schema.from_dict({"columns": changed, "constraints": ["bonus <= years"]})
+    assert [rule.text for rule in found.rules] == ["bonus <= years"]
